@@ -17,6 +17,7 @@ export interface Client {
   remarks: string;
   /** Replaces the `compile` commands of the language. */
   compile?: string[][];
+  /** Replaces the `env` of the language. */
   env?: NodeJS.ProcessEnv;
 }
 

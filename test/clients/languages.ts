@@ -13,8 +13,10 @@ export interface Language {
   install(): Promise<unknown>;
   /** Folders, prepended to PATH. */
   programs: string[];
+  /** Commands that compile a client together with the scenario, run in this order. */
   compile: string[][];
   scenarioCommand: string[];
+  /** Added to the environment of all commands. */
   env?: NodeJS.ProcessEnv;
 }
 
@@ -99,8 +101,8 @@ const JAR = 'openapi-generator-cli.jar';
 /** Installs openapi-generator. Returns the command that runs it. */
 export async function installOpenapiGenerator(): Promise<string[]> {
   const manifest = sources('openapi-generator', 'pom.xml');
-  const directory = await buildOnce('openapi-generator', [manifest], (made) => {
-    const options = ['-DexcludeTransitive=true', '-Dmdep.stripVersion=true', `-DoutputDirectory=${made}`];
+  const directory = await buildOnce('openapi-generator', [manifest], (folder) => {
+    const options = ['-DexcludeTransitive=true', '-Dmdep.stripVersion=true', `-DoutputDirectory=${folder}`];
     return mustRun(['mvn', '-B', '-f', manifest, 'dependency:copy-dependencies', ...options], '.');
   });
   return ['java', ...SHORT_RUN_OPTIONS, '-jar', join(directory, JAR)];

@@ -70,6 +70,7 @@ const STEPS = [
 /** Runs the scenario. It succeeds only if every step has printed its line. */
 export async function runScenario(client: Client, variables: NodeJS.ProcessEnv): Promise<Outcome> {
   const outcome = await run(client.language.scenarioCommand, runOptions(client, variables));
+  // Maven may reset the color of the terminal at the start of a line.
   const lines = outcome.output.split('\n').map((line) => line.replaceAll('\u001b[0m', ''));
   const printedSteps = STEPS.filter((step) => lines.includes(step));
   return { ...outcome, ok: outcome.ok && printedSteps.length === STEPS.length };

@@ -16,7 +16,7 @@ import { type Result, readmeTable, resultTable, tableInReadme, writeTableInReadm
  * against that service.
  *
  *   npm run test:clients -- --only typescript    only this language or client, such as go/oapi-codegen; can be repeated
- *   npm run test:clients -- --write              writes the table into test/clients/README.md
+ *   npm run test:clients -- --write              writes the table into test/clients/README.md; has no effect with --only
  */
 
 t.setTimeout(0);

@@ -1,4 +1,4 @@
-// The scenario with the client of oapi-codegen.
+// Runs the scenario with the client that oapi-codegen generates.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"clients/scenario"
 )
 
-type person struct {
+type scenarioClient struct {
 	api *client.ClientWithResponses
 	ctx context.Context
 }
@@ -33,32 +33,33 @@ func connect(base, token string) scenario.Client {
 	if err != nil {
 		log.Panic(err)
 	}
-	return &person{api, context.Background()}
+	return &scenarioClient{api, context.Background()}
 }
 
-// given answers the body of a success, or the one error that was decoded.
-func given[Body any](body *Body, status int, refusals ...*client.ApiError) (Body, error) {
+// unwrap returns the body of a successful response, or the error that was decoded as a *scenario.ErrorResponse.
+func unwrap[Body any](body *Body, status int, apiErrors ...*client.ApiError) (Body, error) {
 	if body != nil {
 		return *body, nil
 	}
 	var none Body
-	for _, refusal := range refusals {
-		if refusal == nil {
+	for _, apiError := range apiErrors {
+		if apiError == nil {
 			continue
 		}
-		refused := &scenario.Refused{Status: status, Code: refusal.Code, Message: refusal.Message}
-		if refusal.Errors != nil {
-			for _, problem := range *refusal.Errors {
-				refused.Problems = append(refused.Problems, fmt.Sprint(problem.In, " ", problem.Field, " ", problem.Code))
+		response := &scenario.ErrorResponse{Status: status, Code: apiError.Code, Message: apiError.Message}
+		if apiError.Errors != nil {
+			for _, problem := range *apiError.Errors {
+				response.Problems = append(response.Problems, fmt.Sprint(problem.In, " ", problem.Field, " ", problem.Code))
 			}
 		}
-		return none, refused
+		return none, response
 	}
-	return none, fmt.Errorf("%d with nothing that was expected", status)
+	return none, fmt.Errorf("status %d with an undeclared body", status)
 }
 
-// formOf makes a form: that is left to the user. An image goes under its own type.
-func formOf(fields map[string]string, image *scenario.File) (contentType string, body io.Reader, err error) {
+// encodeForm returns the type and the body of a form, which the generated client does not encode. The part of an image has the
+// media type of the image.
+func encodeForm(fields map[string]string, image *scenario.File) (contentType string, body io.Reader, err error) {
 	buffer := &bytes.Buffer{}
 	form := multipart.NewWriter(buffer)
 	for name, value := range fields {
@@ -85,111 +86,111 @@ func formOf(fields map[string]string, image *scenario.File) (contentType string,
 	return form.FormDataContentType(), buffer, form.Close()
 }
 
-func (p *person) Register(name, username, email, password string) (int64, error) {
+func (c *scenarioClient) Register(name, username, email, password string) (int64, error) {
 	body := client.Registration{Name: name, Username: username, Email: email, Password: password}
-	r, err := p.api.RegisterWithResponse(p.ctx, body)
+	r, err := c.api.RegisterWithResponse(c.ctx, body)
 	if err != nil {
 		return 0, err
 	}
-	account, err := given(r.JSON201, r.StatusCode(), r.JSON400, r.JSON409)
+	account, err := unwrap(r.JSON201, r.StatusCode(), r.JSON400, r.JSON409)
 	return account.Id, err
 }
 
-func (p *person) Login(email, password string) (string, error) {
-	r, err := p.api.LoginWithResponse(p.ctx, client.Credentials{Email: email, Password: password})
+func (c *scenarioClient) Login(email, password string) (string, error) {
+	r, err := c.api.LoginWithResponse(c.ctx, client.Credentials{Email: email, Password: password})
 	if err != nil {
 		return "", err
 	}
-	session, err := given(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
+	session, err := unwrap(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
 	return session.Token, err
 }
 
-func (p *person) OwnEmail() (string, error) {
-	r, err := p.api.GetCurrentAccountWithResponse(p.ctx)
+func (c *scenarioClient) OwnEmail() (string, error) {
+	r, err := c.api.GetCurrentAccountWithResponse(c.ctx)
 	if err != nil {
 		return "", err
 	}
-	account, err := given(r.JSON200, r.StatusCode(), r.JSON401)
+	account, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401)
 	return account.Email, err
 }
 
-func (p *person) updateProfile(fields map[string]string, image *scenario.File) (client.FullProfile, error) {
-	contentType, body, err := formOf(fields, image)
+func (c *scenarioClient) updateProfile(fields map[string]string, image *scenario.File) (client.FullProfile, error) {
+	contentType, body, err := encodeForm(fields, image)
 	if err != nil {
 		return client.FullProfile{}, err
 	}
-	r, err := p.api.UpdateProfileWithBodyWithResponse(p.ctx, contentType, body)
+	r, err := c.api.UpdateProfileWithBodyWithResponse(c.ctx, contentType, body)
 	if err != nil {
 		return client.FullProfile{}, err
 	}
-	return given(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
+	return unwrap(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
 }
 
-func (p *person) ChangePicture(image scenario.File) (string, error) {
-	profile, err := p.updateProfile(nil, &image)
+func (c *scenarioClient) ChangePicture(image scenario.File) (string, error) {
+	profile, err := c.updateProfile(nil, &image)
 	if err != nil {
 		return "", err
 	}
 	return *profile.ProfileLink, nil
 }
 
-func (p *person) GoPrivate() (bool, error) {
-	profile, err := p.updateProfile(map[string]string{"private": "true"}, nil)
+func (c *scenarioClient) GoPrivate() (bool, error) {
+	profile, err := c.updateProfile(map[string]string{"private": "true"}, nil)
 	return profile.Private, err
 }
 
-func (p *person) IsPrivate(id int64) (*bool, error) {
-	r, err := p.api.GetProfileWithResponse(p.ctx, id)
+func (c *scenarioClient) IsPrivate(id int64) (*bool, error) {
+	r, err := c.api.GetProfileWithResponse(c.ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	profile, err := given(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
+	profile, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
 	return profile.Private, err
 }
 
-func (p *person) DownloadPicture(filename string) ([]byte, error) {
-	r, err := p.api.GetProfileImageWithResponse(p.ctx, filename, nil)
+func (c *scenarioClient) DownloadPicture(filename string) ([]byte, error) {
+	r, err := c.api.GetProfileImageWithResponse(c.ctx, filename, nil)
 	if err != nil {
 		return nil, err
 	}
 	return bytesOf(r.StatusCode(), r.Body, r.JSON401, r.JSON404)
 }
 
-func (p *person) DownloadImage(filename string) ([]byte, error) {
-	r, err := p.api.GetPostImageWithResponse(p.ctx, filename, nil)
+func (c *scenarioClient) DownloadImage(filename string) ([]byte, error) {
+	r, err := c.api.GetPostImageWithResponse(c.ctx, filename, nil)
 	if err != nil {
 		return nil, err
 	}
 	return bytesOf(r.StatusCode(), r.Body, r.JSON401, r.JSON404)
 }
 
-// bytesOf answers what an answer that is no JSON holds.
-func bytesOf(status int, content []byte, refusals ...*client.ApiError) ([]byte, error) {
+// bytesOf returns the body of a successful response that is not JSON, or the error that was decoded.
+func bytesOf(status int, content []byte, apiErrors ...*client.ApiError) ([]byte, error) {
 	if status == http.StatusOK {
 		return content, nil
 	}
-	return given[[]byte](nil, status, refusals...)
+	return unwrap[[]byte](nil, status, apiErrors...)
 }
 
-func (p *person) DeleteAccount(password string) (string, error) {
-	r, err := p.api.DeleteAccountWithResponse(p.ctx, client.PasswordConfirmation{Password: password})
+func (c *scenarioClient) DeleteAccount(password string) (string, error) {
+	r, err := c.api.DeleteAccountWithResponse(c.ctx, client.PasswordConfirmation{Password: password})
 	if err != nil {
 		return "", err
 	}
-	done, err := given(r.JSON200, r.StatusCode(), r.JSON401)
+	done, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401)
 	return done.Message, err
 }
 
-func (p *person) CreatePost(key, title, text string, image *scenario.File) (scenario.Post, error) {
-	contentType, body, err := formOf(map[string]string{"title": title, "text": text}, image)
+func (c *scenarioClient) CreatePost(key, title, text string, image *scenario.File) (scenario.Post, error) {
+	contentType, body, err := encodeForm(map[string]string{"title": title, "text": text}, image)
 	if err != nil {
 		return scenario.Post{}, err
 	}
-	r, err := p.api.CreatePostWithBodyWithResponse(p.ctx, &client.CreatePostParams{IdempotencyKey: &key}, contentType, body)
+	r, err := c.api.CreatePostWithBodyWithResponse(c.ctx, &client.CreatePostParams{IdempotencyKey: &key}, contentType, body)
 	if err != nil {
 		return scenario.Post{}, err
 	}
-	post, err := given(r.JSON201, r.StatusCode(), r.JSON400, r.JSON401, r.JSON422)
+	post, err := unwrap(r.JSON201, r.StatusCode(), r.JSON400, r.JSON401, r.JSON422)
 	return postOf(post), err
 }
 
@@ -201,22 +202,22 @@ func postOf(post client.Post) scenario.Post {
 	return shown
 }
 
-func (p *person) GetPost(id int64) (scenario.Post, error) {
-	r, err := p.api.GetPostWithResponse(p.ctx, id)
+func (c *scenarioClient) GetPost(id int64) (scenario.Post, error) {
+	r, err := c.api.GetPostWithResponse(c.ctx, id)
 	if err != nil {
 		return scenario.Post{}, err
 	}
-	post, err := given(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
+	post, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
 	shown := client.Post{Id: post.Id, Title: post.Title, Image: post.Image, LikeCount: post.LikeCount, LikedByMe: post.LikedByMe}
 	return postOf(shown), err
 }
 
-func (p *person) ListPosts(limit, offset int32) ([]scenario.Post, error) {
-	r, err := p.api.ListPostsWithResponse(p.ctx, &client.ListPostsParams{Limit: &limit, Offset: &offset})
+func (c *scenarioClient) ListPosts(limit, offset int32) ([]scenario.Post, error) {
+	r, err := c.api.ListPostsWithResponse(c.ctx, &client.ListPostsParams{Limit: &limit, Offset: &offset})
 	if err != nil {
 		return nil, err
 	}
-	list, err := given(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
+	list, err := unwrap(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
 	posts := make([]scenario.Post, len(list))
 	for i, post := range list {
 		posts[i] = postOf(post)
@@ -224,33 +225,33 @@ func (p *person) ListPosts(limit, offset int32) ([]scenario.Post, error) {
 	return posts, err
 }
 
-func (p *person) LikePost(id int64) (string, error) {
-	r, err := p.api.LikePostWithResponse(p.ctx, &client.LikePostParams{Id: id})
+func (c *scenarioClient) LikePost(id int64) (string, error) {
+	r, err := c.api.LikePostWithResponse(c.ctx, &client.LikePostParams{Id: id})
 	if err != nil {
 		return "", err
 	}
-	done, err := given(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
+	done, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
 	return done.Message, err
 }
 
-func (p *person) SendFriendRequest(to int64) (string, error) {
-	r, err := p.api.SendFriendRequestWithResponse(p.ctx, &client.SendFriendRequestParams{To: to})
+func (c *scenarioClient) SendFriendRequest(to int64) (string, error) {
+	r, err := c.api.SendFriendRequestWithResponse(c.ctx, &client.SendFriendRequestParams{To: to})
 	if err != nil {
 		return "", err
 	}
-	done, err := given(r.JSON200, r.StatusCode(), r.JSON404, r.JSON409)
+	done, err := unwrap(r.JSON200, r.StatusCode(), r.JSON404, r.JSON409)
 	return done.Message, err
 }
 
-func (p *person) AcceptFriendRequest(from int64) (string, error) {
-	r, err := p.api.AcceptFriendRequestWithResponse(p.ctx, &client.AcceptFriendRequestParams{From: from})
+func (c *scenarioClient) AcceptFriendRequest(from int64) (string, error) {
+	r, err := c.api.AcceptFriendRequestWithResponse(c.ctx, &client.AcceptFriendRequestParams{From: from})
 	if err != nil {
 		return "", err
 	}
-	done, err := given(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
+	done, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
 	return done.Message, err
 }
 
 func main() {
-	scenario.Play(connect)
+	scenario.Run(connect)
 }

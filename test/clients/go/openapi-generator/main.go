@@ -1,4 +1,4 @@
-// The scenario with the client of openapi-generator.
+// Runs the scenario with the client that openapi-generator generates.
 package main
 
 import (
@@ -12,9 +12,9 @@ import (
 	"clients/scenario"
 )
 
-type person struct {
+type scenarioClient struct {
 	api *client.APIClient
-	// ctx carries the token, as these clients have it.
+	// ctx contains the token, from which the generated client reads it.
 	ctx context.Context
 }
 
@@ -25,27 +25,27 @@ func connect(base, token string) scenario.Client {
 	if token != "" {
 		ctx = context.WithValue(ctx, client.ContextAccessToken, token)
 	}
-	return &person{client.NewAPIClient(configuration), ctx}
+	return &scenarioClient{client.NewAPIClient(configuration), ctx}
 }
 
-// given turns what an Execute answers into what the scenario takes.
-func given[Body any](body Body, response *http.Response, err error) (Body, error) {
+// unwrap returns the body of a response, or its decoded error as a *scenario.ErrorResponse. It accepts the results of Execute.
+func unwrap[Body any](body Body, response *http.Response, err error) (Body, error) {
 	var failure *client.GenericOpenAPIError
 	if !errors.As(err, &failure) {
 		return body, err
 	}
-	refusal, ok := failure.Model().(client.ApiError)
+	apiError, ok := failure.Model().(client.ApiError)
 	if !ok {
 		return body, err
 	}
-	refused := &scenario.Refused{Status: response.StatusCode, Code: refusal.Code, Message: refusal.Message}
-	for _, problem := range refusal.Errors {
-		refused.Problems = append(refused.Problems, problem.In+" "+problem.Field+" "+problem.Code)
+	errorResponse := &scenario.ErrorResponse{Status: response.StatusCode, Code: apiError.Code, Message: apiError.Message}
+	for _, problem := range apiError.Errors {
+		errorResponse.Problems = append(errorResponse.Problems, problem.In+" "+problem.Field+" "+problem.Code)
 	}
-	return body, refused
+	return body, errorResponse
 }
 
-// field takes one field out of an answer.
+// field returns a function that returns one field of a body, or the error.
 func field[Body, Value any](take func(*Body) Value) func(*Body, error) (Value, error) {
 	return func(body *Body, err error) (Value, error) {
 		if err != nil {
@@ -58,6 +58,7 @@ func field[Body, Value any](take func(*Body) Value) func(*Body, error) (Value, e
 
 var message = field((*client.Message).GetMessage)
 
+// bytesOf reads and deletes the temporary file into which the generated client downloads an image.
 func bytesOf(file *os.File, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
@@ -67,53 +68,53 @@ func bytesOf(file *os.File, err error) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-func (p *person) Register(name, username, email, password string) (int64, error) {
+func (c *scenarioClient) Register(name, username, email, password string) (int64, error) {
 	registration := *client.NewRegistration(name, username, email, password)
-	return field((*client.RegisteredAccount).GetId)(given(p.api.AuthAPI.Register(p.ctx).Registration(registration).Execute()))
+	return field((*client.RegisteredAccount).GetId)(unwrap(c.api.AuthAPI.Register(c.ctx).Registration(registration).Execute()))
 }
 
-func (p *person) Login(email, password string) (string, error) {
+func (c *scenarioClient) Login(email, password string) (string, error) {
 	credentials := *client.NewCredentials(email, password)
-	return field((*client.SessionToken).GetToken)(given(p.api.AuthAPI.Login(p.ctx).Credentials(credentials).Execute()))
+	return field((*client.SessionToken).GetToken)(unwrap(c.api.AuthAPI.Login(c.ctx).Credentials(credentials).Execute()))
 }
 
-func (p *person) OwnEmail() (string, error) {
-	return field((*client.Account).GetEmail)(given(p.api.AuthAPI.GetCurrentAccount(p.ctx).Execute()))
+func (c *scenarioClient) OwnEmail() (string, error) {
+	return field((*client.Account).GetEmail)(unwrap(c.api.AuthAPI.GetCurrentAccount(c.ctx).Execute()))
 }
 
-func (p *person) ChangePicture(image scenario.File) (string, error) {
+func (c *scenarioClient) ChangePicture(image scenario.File) (string, error) {
 	file, err := os.Open(image.Path)
 	if err != nil {
 		return "", err
 	}
 	defer file.Close()
-	return field((*client.FullProfile).GetProfileLink)(given(p.api.ProfilesAPI.UpdateProfile(p.ctx).Image(file).Execute()))
+	return field((*client.FullProfile).GetProfileLink)(unwrap(c.api.ProfilesAPI.UpdateProfile(c.ctx).Image(file).Execute()))
 }
 
-func (p *person) GoPrivate() (bool, error) {
-	return field((*client.FullProfile).GetPrivate)(given(p.api.ProfilesAPI.UpdateProfile(p.ctx).Private(true).Execute()))
+func (c *scenarioClient) GoPrivate() (bool, error) {
+	return field((*client.FullProfile).GetPrivate)(unwrap(c.api.ProfilesAPI.UpdateProfile(c.ctx).Private(true).Execute()))
 }
 
-func (p *person) IsPrivate(id int64) (*bool, error) {
+func (c *scenarioClient) IsPrivate(id int64) (*bool, error) {
 	private := func(profile *client.Profile) *bool { return profile.Private }
-	return field(private)(given(p.api.ProfilesAPI.GetProfile(p.ctx, id).Execute()))
+	return field(private)(unwrap(c.api.ProfilesAPI.GetProfile(c.ctx, id).Execute()))
 }
 
-func (p *person) DownloadPicture(filename string) ([]byte, error) {
-	return bytesOf(given(p.api.ProfilesAPI.GetProfileImage(p.ctx, filename).Execute()))
+func (c *scenarioClient) DownloadPicture(filename string) ([]byte, error) {
+	return bytesOf(unwrap(c.api.ProfilesAPI.GetProfileImage(c.ctx, filename).Execute()))
 }
 
-func (p *person) DeleteAccount(password string) (string, error) {
+func (c *scenarioClient) DeleteAccount(password string) (string, error) {
 	confirmation := *client.NewPasswordConfirmation(password)
-	return message(given(p.api.ProfilesAPI.DeleteAccount(p.ctx).PasswordConfirmation(confirmation).Execute()))
+	return message(unwrap(c.api.ProfilesAPI.DeleteAccount(c.ctx).PasswordConfirmation(confirmation).Execute()))
 }
 
 func postOf(post *client.Post) scenario.Post {
 	return scenario.Post{ID: post.Id, Title: post.Title, Image: post.GetImage(), LikeCount: post.LikeCount, LikedByMe: post.LikedByMe}
 }
 
-func (p *person) CreatePost(key, title, text string, image *scenario.File) (scenario.Post, error) {
-	request := p.api.PostsAPI.CreatePost(p.ctx).IdempotencyKey(key).Title(title).Text(text)
+func (c *scenarioClient) CreatePost(key, title, text string, image *scenario.File) (scenario.Post, error) {
+	request := c.api.PostsAPI.CreatePost(c.ctx).IdempotencyKey(key).Title(title).Text(text)
 	if image != nil {
 		file, err := os.Open(image.Path)
 		if err != nil {
@@ -122,17 +123,17 @@ func (p *person) CreatePost(key, title, text string, image *scenario.File) (scen
 		defer file.Close()
 		request = request.Image(file)
 	}
-	return field(postOf)(given(request.Execute()))
+	return field(postOf)(unwrap(request.Execute()))
 }
 
-func (p *person) GetPost(id int64) (scenario.Post, error) {
+func (c *scenarioClient) GetPost(id int64) (scenario.Post, error) {
 	return field(func(post *client.PostDetail) scenario.Post {
 		return scenario.Post{ID: post.Id, Title: post.Title, Image: post.GetImage(), LikeCount: post.LikeCount, LikedByMe: post.LikedByMe}
-	})(given(p.api.PostsAPI.GetPost(p.ctx, id).Execute()))
+	})(unwrap(c.api.PostsAPI.GetPost(c.ctx, id).Execute()))
 }
 
-func (p *person) ListPosts(limit, offset int32) ([]scenario.Post, error) {
-	list, err := given(p.api.PostsAPI.ListPosts(p.ctx).Limit(limit).Offset(offset).Execute())
+func (c *scenarioClient) ListPosts(limit, offset int32) ([]scenario.Post, error) {
+	list, err := unwrap(c.api.PostsAPI.ListPosts(c.ctx).Limit(limit).Offset(offset).Execute())
 	posts := make([]scenario.Post, len(list))
 	for i := range list {
 		posts[i] = postOf(&list[i])
@@ -140,22 +141,22 @@ func (p *person) ListPosts(limit, offset int32) ([]scenario.Post, error) {
 	return posts, err
 }
 
-func (p *person) LikePost(id int64) (string, error) {
-	return message(given(p.api.PostsAPI.LikePost(p.ctx).Id(id).Execute()))
+func (c *scenarioClient) LikePost(id int64) (string, error) {
+	return message(unwrap(c.api.PostsAPI.LikePost(c.ctx).Id(id).Execute()))
 }
 
-func (p *person) DownloadImage(filename string) ([]byte, error) {
-	return bytesOf(given(p.api.PostsAPI.GetPostImage(p.ctx, filename).Execute()))
+func (c *scenarioClient) DownloadImage(filename string) ([]byte, error) {
+	return bytesOf(unwrap(c.api.PostsAPI.GetPostImage(c.ctx, filename).Execute()))
 }
 
-func (p *person) SendFriendRequest(to int64) (string, error) {
-	return message(given(p.api.FriendsAPI.SendFriendRequest(p.ctx).To(to).Execute()))
+func (c *scenarioClient) SendFriendRequest(to int64) (string, error) {
+	return message(unwrap(c.api.FriendsAPI.SendFriendRequest(c.ctx).To(to).Execute()))
 }
 
-func (p *person) AcceptFriendRequest(from int64) (string, error) {
-	return message(given(p.api.FriendsAPI.AcceptFriendRequest(p.ctx).From(from).Execute()))
+func (c *scenarioClient) AcceptFriendRequest(from int64) (string, error) {
+	return message(unwrap(c.api.FriendsAPI.AcceptFriendRequest(c.ctx).From(from).Execute()))
 }
 
 func main() {
-	scenario.Play(connect)
+	scenario.Run(connect)
 }

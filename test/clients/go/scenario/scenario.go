@@ -1,4 +1,4 @@
-// Package scenario is what people do with a client, whatever its functions are called.
+// Package scenario contains the scenario that every generated Go client runs.
 package scenario
 
 import (
@@ -14,16 +14,16 @@ import (
 
 const password = "Quiet-Harbour-27!"
 
-// Refused is an answer that is an error, with its problems as "in field code".
-type Refused struct {
+// ErrorResponse is a response with an error status. Its problems have the form "in field code".
+type ErrorResponse struct {
 	Status   int
 	Code     string
 	Message  string
 	Problems []string
 }
 
-func (refused *Refused) Error() string {
-	return fmt.Sprint(refused.Status, " ", refused.Code, " ", refused.Message, " ", refused.Problems)
+func (response *ErrorResponse) Error() string {
+	return fmt.Sprint(response.Status, " ", response.Code, " ", response.Message, " ", response.Problems)
 }
 
 type Post struct {
@@ -34,19 +34,20 @@ type Post struct {
 	LikedByMe bool
 }
 
-// File is an image with the name and the type under which it is sent.
+// File is an image, with the media type with which it is sent.
 type File struct {
 	Path, Type string
 }
 
-// Client is what one person does, by whatever functions a generator has made. Each may answer a *Refused.
+// Client has the operations of the scenario, which each generated client implements for one user. Each returns an
+// *ErrorResponse if the response has an error status.
 type Client interface {
 	Register(name, username, email, password string) (int64, error)
 	Login(email, password string) (string, error)
 	OwnEmail() (string, error)
 	ChangePicture(image File) (string, error)
 	GoPrivate() (bool, error)
-	// IsPrivate answers nil where that is not shown.
+	// IsPrivate returns nil if the profile does not show it.
 	IsPrivate(id int64) (*bool, error)
 	DownloadPicture(filename string) ([]byte, error)
 	DeleteAccount(password string) (string, error)
@@ -59,6 +60,7 @@ type Client interface {
 	AcceptFriendRequest(from int64) (string, error)
 }
 
+// must returns the body. It panics if there is an error.
 func must[Body any](body Body, err error) Body {
 	if err != nil {
 		log.Panic(err)
@@ -66,39 +68,41 @@ func must[Body any](body Body, err error) Body {
 	return body
 }
 
-func check(holds bool, found ...any) {
-	if !holds {
+// check panics with the values unless the condition holds.
+func check(condition bool, found ...any) {
+	if !condition {
 		log.Panic(found...)
 	}
 }
 
-func refused[Body any](status int, body Body, err error) *Refused {
-	var refusal *Refused
-	if !errors.As(err, &refusal) || refusal.Status != status || refusal.Message == "" {
-		log.Panicf("%v, %v where %d is due", body, err, status)
+// expectError returns the error response of an operation. It panics unless the operation has failed with this status.
+func expectError[Body any](status int, body Body, err error) *ErrorResponse {
+	var response *ErrorResponse
+	if !errors.As(err, &response) || response.Status != status || response.Message == "" {
+		log.Panicf("%v, %v instead of status %d", body, err, status)
 	}
-	return refusal
+	return response
 }
 
-// Play plays it, and prints the name of each step that has gone well.
-func Play(connect func(base, token string) Client) {
+// Run runs the scenario with three users. It prints the name of each step after its success.
+func Run(connect func(base, token string) Client) {
 	base := os.Getenv("BASE_URL")
 	picture := File{os.Getenv("PICTURE"), "image/png"}
 	image := File{os.Getenv("IMAGE"), "image/jpeg"}
 	suffix := rand.Text()[:8]
-	nobody := connect(base, "")
+	anonymous := connect(base, "")
 	emailOf := func(name string) string { return name + "." + suffix + "@example.org" }
 
 	register := func(name string) int64 {
-		return must(nobody.Register(name, name+"_"+suffix, emailOf(name), password))
+		return must(anonymous.Register(name, name+"_"+suffix, emailOf(name), password))
 	}
 	adaID, benID, cleoID := register("ada"), register("ben"), register("cleo")
 	fmt.Println("register")
 
-	login := func(name string) Client { return connect(base, must(nobody.Login(emailOf(name), password))) }
+	login := func(name string) Client { return connect(base, must(anonymous.Login(emailOf(name), password))) }
 	ada, ben, cleo := login("ada"), login("ben"), login("cleo")
 	email := must(ada.OwnEmail())
-	check(email != "", email)
+	check(email == emailOf("ada"), email)
 	fmt.Println("log in")
 
 	profileLink := must(ada.ChangePicture(picture))
@@ -110,7 +114,7 @@ func Play(connect func(base, token string) Client) {
 	retried := must(ada.CreatePost(key, "First", "With an image.", &image))
 	check(retried.ID == post.ID, retried)
 	other, err := ada.CreatePost(key, "Another", "With the same key.", nil)
-	refused(422, other, err)
+	expectError(422, other, err)
 	fmt.Println("post with an image")
 
 	must(ben.SendFriendRequest(adaID))
@@ -119,10 +123,10 @@ func Play(connect func(base, token string) Client) {
 
 	check(must(ada.GoPrivate()), "not private")
 	hidden, err := cleo.GetPost(post.ID)
-	refused(404, hidden, err)
+	expectError(404, hidden, err)
 	hiddenImage, err := cleo.DownloadImage(path.Base(post.Image))
-	refused(404, hiddenImage, err)
-	check(must(cleo.IsPrivate(adaID)) == nil, "a stranger sees the flag")
+	expectError(404, hiddenImage, err)
+	check(must(cleo.IsPrivate(adaID)) == nil, "a stranger sees whether the account is private")
 	check(*must(ben.IsPrivate(adaID)), "not private")
 	fmt.Println("go private")
 
@@ -141,29 +145,29 @@ func Play(connect func(base, token string) Client) {
 	check(bytes.Equal(must(ben.DownloadImage(path.Base(post.Image))), must(os.ReadFile(image.Path))), "other bytes")
 	fmt.Println("download images")
 
-	id, err := nobody.Register("Dan", "dan_"+suffix, "dan@mailinator.com", "There is no digit here.")
-	problems := refused(400, id, err).Problems
+	id, err := anonymous.Register("Dan", "dan_"+suffix, "dan@mailinator.com", "There is no digit here.")
+	problems := expectError(400, id, err).Problems
 	slices.Sort(problems)
 	check(slices.Equal(problems, []string{"body email disposable_email", "body password needs_digit"}), problems)
 	fmt.Println("read the problems of a 400")
 
 	unseen, err := connect(base, "").OwnEmail()
-	refused(401, unseen, err)
-	token, err := nobody.Login(emailOf("ada"), "something else")
-	refused(401, token, err)
+	expectError(401, unseen, err)
+	token, err := anonymous.Login(emailOf("ada"), "something else")
+	expectError(401, token, err)
 	message, err := ada.DeleteAccount("something else")
-	code := refused(401, message, err).Code
+	code := expectError(401, message, err).Code
 	check(code == "invalid_password", code)
 	message, err = ben.SendFriendRequest(adaID)
-	refused(409, message, err)
+	expectError(409, message, err)
 	message, err = ben.AcceptFriendRequest(cleoID)
-	refused(404, message, err)
+	expectError(404, message, err)
 	fmt.Println("be refused")
 
-	for _, person := range []Client{ada, ben, cleo} {
-		must(person.DeleteAccount(password))
+	for _, client := range []Client{ada, ben, cleo} {
+		must(client.DeleteAccount(password))
 	}
-	gone, err := ada.OwnEmail()
-	refused(401, gone, err)
+	deleted, err := ada.OwnEmail()
+	expectError(401, deleted, err)
 	fmt.Println("delete the accounts")
 }
