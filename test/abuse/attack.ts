@@ -36,10 +36,11 @@ export interface Attack {
   name: string;
   /** A description in one line. */
   title: string;
-  /** The reason to skip the attack. */
+  /** The reason to skip the attack, or false. */
   skip?: string | false;
   /** Added to the environment variables of the service. */
   variables?: NodeJS.ProcessEnv;
+  /** How the service is started. */
   start?: StartOptions;
   /** Fills the stores before the service starts. */
   fill?(t: Test, environment: NodeJS.ProcessEnv, quick: boolean): Promise<void>;

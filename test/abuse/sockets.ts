@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { ATTACKER } from './addresses.js';
 import type { Target } from './attack.js';
 
-/** Opens a raw connection from the attacker's address, which the signal destroys. An error only closes it. */
+/** Opens a raw connection from the attacker's address. It is destroyed when the signal aborts, and errors only close it. */
 export function openSocket({ service, signal }: Pick<Target, 'service' | 'signal'>): Socket {
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port), localAddress: ATTACKER });

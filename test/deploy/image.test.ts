@@ -13,7 +13,10 @@ t.setTimeout(1_800_000);
 
 const MAX_IMAGE_BYTES = 350e6;
 
-/** The rules that exceed limits are skipped: on a busy machine, windows of seconds end too soon for them. */
+/**
+ * Limits so high that the contract tests skip the rules that exceed them. On a busy machine, the windows of low limits would end
+ * before a rule has sent enough requests.
+ */
 const LIMITS = ['--env=RATE_LIMIT_STRICT_MAX=1000000', '--env=RATE_LIMIT_MAX=1000000'];
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));

@@ -11,7 +11,7 @@ interface LoadResult {
   failedReads: string[];
   /** The writes that did not succeed before the last repetition. */
   failedWrites: string[];
-  /** The titles of the posts of each account. */
+  /** The titles of the posts that each account has tried to create, oldest first. */
   posts: string[][];
 }
 
@@ -24,8 +24,8 @@ const MAX_RETRIES = 20;
 const RETRY_DELAY_MS = 250;
 
 /**
- * Sends requests of several accounts: reads once, and idempotent writes until they succeed. A new post is idempotent by its
- * `Idempotency-Key`.
+ * Sends requests of several accounts. Reads are sent once. Writes, which are all idempotent, are repeated until they succeed, at
+ * most `MAX_RETRIES` times. A new post is idempotent by its `Idempotency-Key`.
  */
 export function startLoad(accounts: readonly Account[]) {
   const result: LoadResult = { reads: 0, writes: 0, retries: 0, failedReads: [], failedWrites: [], posts: [] };

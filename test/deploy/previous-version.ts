@@ -26,7 +26,7 @@ export async function buildPreviousVersion(t: Test): Promise<{ directory: string
   await run('git', ['archive', '--output', archive, PREVIOUS_COMMIT]);
   await run('tar', ['-xf', archive, '-C', directory]);
   const [previous, current] = [await majorVersion(directory), await majorVersion('.')];
-  // It replaces the old version under the same paths: clients also have to change.
+  // A new major version replaces the old one under the same paths, so clients have to change too.
   if (previous !== current) return { missing: `version ${current} of the contract is a new major version` };
   if (await hasSamePackages(directory)) await symlink(resolve('node_modules'), join(directory, 'node_modules'));
   else await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: directory });
@@ -45,7 +45,7 @@ interface LockedPackage {
   devDependencies?: Record<string, string>;
 }
 
-/** Returns whether every package that the version imports is locked in the same version here. */
+/** Returns whether every direct dependency of the previous version is locked in the same version here. */
 async function hasSamePackages(directory: string): Promise<boolean> {
   const [previous, current] = [await readLock(directory), await readLock('.')];
   const { dependencies, devDependencies } = previous[''] ?? {};

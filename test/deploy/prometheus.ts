@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A series of a response: the time in seconds, and the value as a text. */
+/** A series in the result of a query: the Unix time in seconds, and the value as text. */
 interface Series {
   value: [number, string];
 }

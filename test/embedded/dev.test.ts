@@ -54,6 +54,7 @@ t.test('dev restarts the service after changes, and ends it when its terminal cl
   child.kill('SIGHUP');
   t.same(await exited, [0, null]);
   t.equal(await get('Operations', '/livez'), undefined);
+  // The next test starts from code that builds.
   await replaceIn('handlers/http/ops.ts', 'export export function', 'export function');
 });
 

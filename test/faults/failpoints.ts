@@ -11,7 +11,10 @@ export interface FailpointHit {
   hit: number;
 }
 
-/** Returns the paths of the files by which a test and the service process communicate. */
+/**
+ * Returns the paths of the files by which a test and the service process communicate: `hits`, the log of failpoint hits, and
+ * `target`, the `FailpointHit` at which the process kills itself, as JSON. Without that file, it does not.
+ */
 export const failpointFiles = (directory: string) => ({
   hits: join(directory, 'hits'),
   target: join(directory, 'target'),

@@ -7,7 +7,7 @@ type FaultyStores<Name extends StoreName> = Record<Name, FaultyProxy> & {
   environment: NodeJS.ProcessEnv;
 };
 
-/** The variable with the address of each store, and its default port. */
+/** The variable that contains the address of each store, and the port if the address has none. */
 const ADDRESSES = {
   postgres: { variable: 'DATABASE_URL', port: '5432' },
   graph: { variable: 'NEO4J_URI', port: '7687' },

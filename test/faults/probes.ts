@@ -17,13 +17,13 @@ interface Probe {
 interface OperationProbes {
   /** One request for each kind of operation. They are independent of each other. */
   probes: Probe[];
-  /** Returns descriptions of responses that show data of a private account to a stranger; empty under every fault. */
+  /** Returns a description of each response that shows data of a private account to a stranger. There must be none. */
   leaks(): Promise<string[]>;
 }
 
 const SECRET = 'only friends may read this';
 
-/** Creates accounts and their probes. Ada is public, Hermit private. Bob is a friend of both, Eve of neither. */
+/** Creates accounts and probes. `ada` is public, `hermit` private. `bob` is a friend of both, `eve` of neither. */
 export async function createProbes(service: TestService): Promise<OperationProbes> {
   const [ada, bob] = [await service.createUser(), await service.createUser()];
   const [eve, leaver] = [await service.createUser(), await service.createUser()];

@@ -6,9 +6,9 @@ import { MalformedResponseError, type RawResponse, readResponse } from './respon
 const RESPONSE_TIMEOUT_MS = 20_000;
 /** Long enough for the service to process what it has received. */
 const PAUSE_MS = 20;
-/** The silence after which `sendRaw` ends its side of the connection. */
+/** The time without data after which `sendRaw` ends its side of the connection. */
 const IDLE_MS = 150;
-/** The silence after which it then destroys the connection. */
+/** The further time without data after which it destroys the connection. */
 const CLOSE_TIMEOUT_MS = 3_000;
 
 function openSocket(url: string): Socket {
@@ -60,6 +60,7 @@ export class Connection {
       if (!response) continue;
       socket.off('timeout', onTimeout);
       const isClosing = response.headers.get('connection') === 'close';
+      // The connection cannot be reused: bytes of this request would follow, or bytes of the response are left.
       if (!written || isClosing || response.end !== received.length) this.close();
       return response;
     }

@@ -31,6 +31,7 @@ const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('
 /** Returns a token with forged claims, algorithm or signature, a part of a token, or arbitrary text. */
 function forge(random: Random, { hidden }: Fixture, token: string): string {
   const [head = '', payload = '', signature = ''] = token.split('.');
+  // An attacker who is not logged in has an empty token. 'e30' is '{}'.
   const claims = JSON.parse(Buffer.from(payload || 'e30', 'base64url').toString());
   const victimClaims = { ...claims, sub: String(hidden.accountId), jti: hidden.sessionId };
   return random.pick([

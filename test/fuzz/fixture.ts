@@ -23,11 +23,11 @@ export interface Fixture {
 
 interface FuzzSetup {
   fixture: Fixture;
-  /** Part of all hidden texts: no response to an attacker may contain it. */
+  /** Part of all texts of the private account. No response to an attacker may contain it. */
   marker: string;
   /** Logs in attackers whose sessions have ended, and replaces those who can no longer log in. */
   refresh(): Promise<void>;
-  /** Returns all data of the private account, to compare before and after. */
+  /** Returns all data of the private account, to compare it before and after the run. */
   snapshot(): Promise<string>;
 }
 

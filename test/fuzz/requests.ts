@@ -30,7 +30,7 @@ const SHARES: Record<string, number> = {
 const MUTATED_SHARE = 0.1;
 const PAUSED_SHARE = 0.2;
 
-/** Half of the pauses are within this many last bytes, because the service often detects errors of a body at its end. */
+/** Half of the pauses are within this many bytes of the end, where the service often detects the errors of a body. */
 const BYTES_AT_END = 100;
 
 const METHODS = words('GET HEAD POST PUT DELETE PATCH OPTIONS TRACE PROPFIND');
@@ -56,6 +56,7 @@ export function randomRequest(random: Random, fixture: Fixture): FuzzRequest {
   return { ...request, pauseAfter: pauseAfter(random, request.bytes.length) };
 }
 
+/** Returns the number of bytes before the pause, or `length` if there is none. */
 function pauseAfter(random: Random, length: number): number {
   if (!random.chance(PAUSED_SHARE)) return length;
   return random.chance(0.5) ? random.below(length + 1) : length - random.below(Math.min(length, BYTES_AT_END) + 1);
@@ -181,7 +182,7 @@ const encodeTarget = (target: string) =>
 /** Removes characters that a header cannot contain. */
 const encodeHeader = (header: string) => header.replace(/[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/gu, '');
 
-/** Inserted as a line, or in the middle of one. */
+/** Header lines that mutations insert, at the start of a line or in the middle of one. */
 const LINES = [
   '',
   'Content-Length: 5',

@@ -1,4 +1,4 @@
-/** An HTTP/1.1 response, parsed strictly. */
+/** An HTTP/1.1 response. */
 export interface RawResponse {
   status: number;
   headers: Headers;
@@ -7,6 +7,7 @@ export interface RawResponse {
   end: number;
 }
 
+/** Thrown when received bytes are not valid HTTP/1.1. The message is the invalid part. */
 export class MalformedResponseError extends Error {
   readonly code = 'malformed_response';
 }
@@ -16,7 +17,7 @@ const STATUS_LINE = /^HTTP\/1\.1 (\d{3})(?: [^\r\n]*)?$/;
 const FIELD = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([^\r\n\0]*?)[ \t]*$/;
 
 /**
- * Parses the first final response, skipping interim ones. Returns undefined if it is incomplete.
+ * Parses the first final response at or after `start`, skipping interim ones. Returns undefined if it is incomplete.
  *
  * @throws MalformedResponseError
  */

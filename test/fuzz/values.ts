@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
 
-/** Returns the words of a text. */
+/** Returns the words of a text, which are separated by spaces or line breaks. */
 export const words = (text: string): string[] => text.trim().split(/[ \n]+/);
 
 const UNUSUAL_IDS = [

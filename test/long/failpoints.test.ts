@@ -28,15 +28,17 @@ interface User {
   send(method: string, path: string, more?: RequestOptions): Promise<TestResponse>;
 }
 
-/** Ada is private. Bea is her friend, Cy is a stranger. Dan is registered by the test. */
+/** `ada` is private. `bea` is her friend, `cy` is a stranger. `dan` is registered by the write that is tested. */
 type Fixture = Record<'ada' | 'bea' | 'cy', User> & {
   dan?: User;
-  /** Ids of a post by Ada that Bea likes, and of a post by Bea that Ada likes. */
-  adas: number;
-  beas: number;
+  /** The id of a post by Ada, which Bea likes. */
+  adasPostId: number;
+  /** The id of a post by Bea, which Ada likes. */
+  beasPostId: number;
 };
 
 interface Write {
+  /** Changes the fixture, so that the write applies. */
   prepare?(fixture: Fixture): Promise<unknown>;
   act(fixture: Fixture): Promise<TestResponse>;
 }
@@ -61,13 +63,14 @@ const writes: Record<string, Write> = {
       }),
   },
   'an edit with another image': {
-    act: ({ ada, adas }) =>
-      ada.send('PUT', `/posts/edit?id=${adas}`, { form: { title: 'Other', image: picture('jpeg') } }),
+    act: ({ ada, adasPostId }) =>
+      ada.send('PUT', `/posts/edit?id=${adasPostId}`, { form: { title: 'Other', image: picture('jpeg') } }),
   },
   'an edit that removes the image': {
-    act: ({ ada, adas }) => ada.send('PUT', `/posts/edit?id=${adas}`, { form: { text: 'Bare', remove_image: 'true' } }),
+    act: ({ ada, adasPostId }) =>
+      ada.send('PUT', `/posts/edit?id=${adasPostId}`, { form: { text: 'Bare', remove_image: 'true' } }),
   },
-  'the deletion of a post': { act: ({ ada, adas }) => ada.send('DELETE', `/posts/delete?id=${adas}`) },
+  'the deletion of a post': { act: ({ ada, adasPostId }) => ada.send('DELETE', `/posts/delete?id=${adasPostId}`) },
   'another picture': {
     act: ({ ada }) => ada.send('PUT', '/profiles/me', { form: { name: 'Ada the Great', image: picture('jpeg') } }),
   },
@@ -78,24 +81,24 @@ const writes: Record<string, Write> = {
     act: ({ ada }) => ada.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
   },
   'a like': {
-    prepare: ({ bea, adas }) => bea.send('DELETE', `/posts/like?id=${adas}`),
-    act: ({ bea, adas }) => bea.send('POST', `/posts/like?id=${adas}`),
+    prepare: ({ bea, adasPostId }) => bea.send('DELETE', `/posts/like?id=${adasPostId}`),
+    act: ({ bea, adasPostId }) => bea.send('POST', `/posts/like?id=${adasPostId}`),
   },
-  'the end of a like': { act: ({ bea, adas }) => bea.send('DELETE', `/posts/like?id=${adas}`) },
+  'an unlike': { act: ({ bea, adasPostId }) => bea.send('DELETE', `/posts/like?id=${adasPostId}`) },
   'a friend request': { prepare: unfriend, act: request },
   'a friend request by the other route': {
     prepare: unfriend,
     act: ({ ada, bea }) => bea.send('POST', `/create_relationship?me=${bea.id}&them=${ada.id}`),
   },
-  'its acceptance': {
+  'the acceptance of a friend request': {
     prepare: recreateRequest,
     act: ({ ada, bea }) => ada.send('POST', `/friends/accept?from=${bea.id}`),
   },
-  'its refusal': {
+  'the refusal of a friend request': {
     prepare: recreateRequest,
     act: ({ ada, bea }) => ada.send('POST', `/friends/decline?from=${bea.id}`),
   },
-  'its withdrawal': {
+  'the withdrawal of a friend request': {
     prepare: recreateRequest,
     act: ({ ada, bea }) => bea.send('POST', `/friends/cancel?to=${ada.id}`),
   },
@@ -137,13 +140,13 @@ async function createFixture(): Promise<Fixture> {
   await Promise.all([ada, bea, cy].map(async (user) => [await register(user), await login(user)]));
   await ada.send('PUT', '/profiles/me', { form: { private: 'true', image: picture('gif') } });
   const post = { title: 'Old', text: 'Text', image: picture('png') };
-  const fixture: Fixture = { ada, bea, cy, adas: 0, beas: 0 };
-  fixture.adas = (await ada.send('POST', '/posts/create', { form: post })).body.id;
-  fixture.beas = (await bea.send('POST', '/posts/create', { form: post })).body.id;
+  const fixture: Fixture = { ada, bea, cy, adasPostId: 0, beasPostId: 0 };
+  fixture.adasPostId = (await ada.send('POST', '/posts/create', { form: post })).body.id;
+  fixture.beasPostId = (await bea.send('POST', '/posts/create', { form: post })).body.id;
   await request(fixture);
   await ada.send('POST', `/friends/accept?from=${bea.id}`);
-  await ada.send('POST', `/posts/like?id=${fixture.beas}`);
-  await bea.send('POST', `/posts/like?id=${fixture.adas}`);
+  await ada.send('POST', `/posts/like?id=${fixture.beasPostId}`);
+  await bea.send('POST', `/posts/like?id=${fixture.adasPostId}`);
   return fixture;
 }
 
@@ -187,10 +190,13 @@ async function view(viewer: User, users: readonly User[], names: ReadonlyMap<num
   };
 }
 
-/** The results of a write without a kill: both statuses, views before it, after it and after its repetition, and failpoints. */
+/** The results of a write, and of its repetition, without a kill. */
 interface Baseline {
+  /** The statuses of the write and of its repetition. */
   statuses: number[];
+  /** The views before the write, after it and after its repetition. */
   views: unknown[];
+  /** The failpoint hits of the write. */
   hits: FailpointHit[];
 }
 
@@ -220,13 +226,13 @@ const failpointsHit = new Set<Failpoint>();
 for (const [name, { act, prepare }] of Object.entries(writes)) {
   const { statuses, views, hits } = baselines.get(name) as Baseline;
   for (const target of hits) {
-    await t.test(`${name}, killed at "${target.failpoint}", time ${target.hit}`, async (t) => {
+    await t.test(`${name}, killed at hit ${target.hit} of the failpoint "${target.failpoint}"`, async (t) => {
       const fixture = await createFixture();
       await prepare?.(fixture);
       processes.reset(target);
       const dead = new Promise((resolve) => service.child.once('exit', (_, signal) => resolve(signal)));
       const response = await act(fixture).catch(() => undefined);
-      // The relay may deliver an entry before the request does, so the failpoint may not be reached.
+      // If the relay delivers an entry before the request does, the failpoint is not reached, and the test kills the process.
       if (processes.wasHit(target)) failpointsHit.add(target.failpoint);
       else service.child.kill('SIGKILL');
       t.equal(await dead, 'SIGKILL');

@@ -10,7 +10,7 @@ import { claimGraphFor, onServices, openTestStores, silentLog, temporaryDirector
 
 const environment = await emptyStores(t);
 
-/** Runs `npm run verify`. */
+/** Runs `npm run verify`, without npm. Returns its exit code and output. */
 const runVerify = async (options: string[] = [], variables = environment) => {
   await claimGraphFor(variables);
   const run = promisify(execFile)(process.execPath, [script('verify/index'), ...options], {
@@ -21,6 +21,8 @@ const runVerify = async (options: string[] = [], variables = environment) => {
     ({ code, stdout, stderr }) => ({ code, stdout: String(stdout), stderr: String(stderr) }),
   );
 };
+
+/** Opens the stores, changes them, and closes them again. */
 const changeStores = async (changes: (stores: Stores) => Promise<unknown>) => {
   const stores = await openStoresWithoutRelay(t, environment);
   await changes(stores);

@@ -22,14 +22,17 @@ export const STORES: StoreName[] = onServices
 
 /** The timeout of one call to Neo4j. */
 const NEO4J_TIMEOUT_MS = 2000;
+/** The graph's `maxCommitDelayMs` (see `db/graph/neo4j-session.ts`), and a timeout more. The graph in tables has no delay. */
 const MAX_COMMIT_DELAY_MS = onServices ? 6 * NEO4J_TIMEOUT_MS + 2000 : 0;
 
 /** Much longer than any response takes, even while a store fails. */
 const RESPONSE_TIMEOUT_MS = 60_000;
 
-/** A service process, undefined from its kill until it has restarted. */
+/** The place of a service process, which may be killed and restarted. */
 interface Slot {
+  /** Undefined from the kill of a process until the next one listens. */
   service: ServiceProcess | undefined;
+  /** The start in progress. */
   starting: Promise<void> | undefined;
 }
 
@@ -41,6 +44,7 @@ export class ServiceFixture {
   readonly unavailableStores = new Set<StoreName>();
   /** The operations that had a response other than 503. */
   readonly executed = new Set<OperationId>();
+  /** The log of the scenario: requests, kills and faults. */
   logLines: string[] = [];
   #slots: Slot[] = [];
   #nextIndex = 0;

@@ -12,7 +12,7 @@ async function listPosts(step: Step): Promise<void> {
   step.expect(reply, 200);
   if (!reply.response) return;
   const checker = new ViewChecker(step.model, step.me, reply.since);
-  // With an offset, the first post of the page is unknown.
+  // With an offset, it is not known which posts precede the page, so its completeness cannot be checked.
   if (offset > 0) for (const post of reply.response.body) checker.checkPost(post);
   else checker.checkPosts(reply.response.body, !reply.response.headers.has('link'), () => true);
 }

@@ -13,7 +13,7 @@ export const friends: Mutant[] = [
     caughtBy: ['friends.request.crossed', 'relationships.create.is-a-request'],
   },
   {
-    breach: 'a friend request to its own sender has the code of a repeated request',
+    breach: 'a request to a user who has already sent one has the code of a repeated request',
     file: 'db/graph/tables.ts',
     find: `existing.requester === from ? 'alreadySent' : 'alreadyReceived'`,
     replace: `'alreadySent'`,

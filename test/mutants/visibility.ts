@@ -48,7 +48,7 @@ export const visibility: Mutant[] = [
     caughtBy: ['visibility.image.private'],
   },
   {
-    breach: 'a hidden picture is served to a user who has only sent a friend request',
+    breach: 'the picture of a private account is served to everyone',
     file: 'handlers/profiles.ts',
     find: 'if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND',
     replace: 'if (!owner) return IMAGE_NOT_FOUND',

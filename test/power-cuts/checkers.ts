@@ -12,7 +12,7 @@ interface Checker {
   stateCount: number;
 }
 
-/** Checkers without a state. Starting one costs as much processor time as checking a state. */
+/** Started checkers that are not in use. They are reused, since a start costs as much processor time as a check. */
 const idle: Checker[] = [];
 
 function startChecker(): Checker {

@@ -7,7 +7,7 @@ interface SampledCut extends Cut {
   title: string;
 }
 
-/** Relative frequencies of phases, by default 3. Cuts in the first start take longest, as the cluster may be created again. */
+/** Relative frequencies of phases, by default 3. Checks of the first start take longest: they may create the cluster again. */
 const WEIGHTS: Record<string, number> = {
   'first start': 3,
   'first requests': 2,

@@ -44,7 +44,7 @@ interface Inode {
 interface NameChange {
   directory: Inode;
   name: string;
-  /** The new target; undefined removes the name. */
+  /** The file or directory that has the name after the change, or undefined if the name is removed. */
   inode: Inode | undefined;
 }
 
@@ -172,8 +172,10 @@ export interface Fate {
 }
 
 export interface Cut {
+  /** The time, by the clock of the trace. */
   at: number;
   fate: Fate;
+  /** Returns true with this probability, at random but reproducibly. */
   chance(share: number): boolean;
   /** Returns whether `fsync` calls of this file are respected. */
   respectsSyncs(inode: Inode): boolean;

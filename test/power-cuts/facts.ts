@@ -21,7 +21,7 @@ export interface CompletedRequest {
   facts: Fact[];
 }
 
-/** The allowed values of a fact: several while a request that changes it has no response. */
+/** The allowed values of a fact. There are several while a request that changes it is in progress. */
 export interface Expected {
   fact: Fact;
   allowed: Fact['value'][];

@@ -71,6 +71,7 @@ export class Client {
     this.email = `${username}@people.example`;
   }
 
+  /** Sends later requests to this URL. */
   moveTo(url: string): void {
     this.url = url;
   }

@@ -10,7 +10,7 @@ import type { CompletedRequest } from './facts.js';
 import { Client, longText, now } from './load.js';
 import { type Operation, readOperations } from './trace.js';
 
-/** A phase lasts from `at` to the beginning of the next one. */
+/** A phase of the recorded service. It lasts from `at`, in nanoseconds by the clock of the trace, until the next phase. */
 interface Phase {
   name: string;
   at: number;

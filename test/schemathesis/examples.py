@@ -28,6 +28,7 @@ def session_id(users: Users) -> str:
 
 
 def new_user(users: Users) -> int:
+    """Returns the id of a new user. All functions of EXAMPLES have the same parameter."""
     return User().id
 
 
@@ -46,6 +47,7 @@ def outgoing_request(users: Users) -> int:
 
 
 def friend(users: Users) -> int:
+    """Returns the id of a new user, who is a friend of the main user."""
     user = incoming_request(users)
     users.main().send("POST", "/friends/accept", params={"from": user})
     return user

@@ -1,4 +1,4 @@
-"""Connects Schemathesis with the users and with the rules that no schema expresses, and notes which operations succeed."""
+"""Connects Schemathesis with the users and with the rules that no schema expresses, and records which operations succeed."""
 
 import atexit
 import json

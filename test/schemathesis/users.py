@@ -62,9 +62,11 @@ class Users:
         return self._in_role("main")
 
     def other(self) -> User:
+        """Returns a user to whom the main user can send friend requests."""
         return self._in_role("other")
 
     def with_many_sessions(self) -> User:
+        """Returns the user of the operations on sessions."""
         return self._in_role("with many sessions")
 
     def _in_role(self, role: str) -> User:

@@ -54,6 +54,7 @@ def bytes_of(generated: str | bytes) -> bytes:
 
 
 def correct_passwords(body: dict, user: User) -> None:
+    """Makes the passwords of a profile update valid: a new one by the policy, and the current one."""
     if "password" in body:
         # The policy applies to the resulting username and email.
         username, email = body.get("username", user.username), body.get("email", user.email)
@@ -74,6 +75,7 @@ BLANK_LETTERS = "\U00013441\U00013442\U00016fe4\U0001d159"
 
 
 def is_invisible(character: str) -> bool:
+    """Returns whether the service rejects this character in a username because it is invisible."""
     # The block of tags and variation selectors is default ignorable, including its unassigned code points.
     return (
         unicodedata.category(character) == "Cf"
@@ -105,4 +107,5 @@ def strong_password(password: str, username: str, email: str) -> str:
 
 
 def fold(text: str) -> str:
+    """Returns the text without differences in case and compatibility, which the password policy ignores."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower().upper())

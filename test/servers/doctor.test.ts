@@ -17,7 +17,10 @@ const STORES = {
     ...['clock', 'migrations', 'permissions', 'connections', 'indexes'].map((check) => `PostgreSQL ${check}`),
     ...['outbox', 'expired sessions', 'installation'],
   ],
-  graph: ['Neo4j', ...['clock', 'permissions', 'constraints', 'connections', 'installation'].map((c) => `Neo4j ${c}`)],
+  graph: [
+    'Neo4j',
+    ...['clock', 'permissions', 'constraints', 'connections', 'installation'].map((check) => `Neo4j ${check}`),
+  ],
   images: ['S3', 'S3 clock', 'S3 permissions', 'S3 installation'],
   redis: ['Redis', 'Redis clock', 'Redis permissions'],
 } as const;
@@ -36,7 +39,8 @@ const secretsOf = ({ DATABASE_URL = '', REDIS_URL = '', ...others }: NodeJS.Proc
   ...[others.NEO4J_PASSWORD, others.AWS_SECRET_ACCESS_KEY, others.TOKEN_KEYS?.split(':')[1]].map(String),
 ];
 
-const nextPassword = (url: string | undefined) => (url ?? '').replace(/(:\/\/[^@]*)@/, '$1x@');
+/** Returns the URL of a store with a wrong password. */
+const withWrongPassword = (url: string | undefined) => (url ?? '').replace(/(:\/\/[^@]*)@/, '$1x@');
 
 t.test('finds nothing wrong beside a running service, and leaves nothing behind', needsServers, async (t) => {
   const environment = await freshStores(t);
@@ -67,6 +71,7 @@ t.test('finds nothing wrong beside a running service, and leaves nothing behind'
   t.same(await countGraph(), before);
   t.same(await queryGraph("SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'doctor' RETURN name"), []);
   const redis = connectRedis(t, REDIS_URL);
+  // The key of the check expires.
   while ((await redis.keys('*doctor*')).length > 0) await sleep(100);
 });
 
@@ -117,8 +122,8 @@ for (const fault of ['silence', 'refuse'] as const) {
 t.test('reports wrong passwords without printing them', needsServers, async (t) => {
   const environment = await freshStores(t);
   const wrong = {
-    DATABASE_URL: nextPassword(environment.DATABASE_URL),
-    REDIS_URL: nextPassword(environment.REDIS_URL),
+    DATABASE_URL: withWrongPassword(environment.DATABASE_URL),
+    REDIS_URL: withWrongPassword(environment.REDIS_URL),
     NEO4J_PASSWORD: `${environment.NEO4J_PASSWORD}x`,
     AWS_SECRET_ACCESS_KEY: `${environment.AWS_SECRET_ACCESS_KEY}x`,
   };
@@ -285,7 +290,7 @@ t.test('reports a PostgreSQL that is read-only, or of an unsupported version', n
   const environment = await freshStores(t);
   const url = environment.DATABASE_URL ?? '';
   const name = new URL(url).pathname.slice(1);
-  // Precedes the real function in the search path.
+  /** Returns a statement that creates a function with this version, which precedes the real one in the search path. */
   const pretend = (
     version: string,
   ) => `create or replace function fake.current_setting(name text) returns text language sql as

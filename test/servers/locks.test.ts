@@ -97,6 +97,7 @@ t.test('locks', needsServers, async (t) => {
     await Promise.all([first, ended]);
   }
 
+  /** Releases the locks that the test holds. */
   let release: () => Promise<void> = async () => undefined;
 
   /** Holds the locks of a statement in the graph until `release`. */
@@ -107,6 +108,7 @@ t.test('locks', needsServers, async (t) => {
   }
   const LOCK_PERSON = 'MATCH (person:Person {id: $id}) SET person.id = $id';
 
+  /** Holds the locks of a statement in PostgreSQL until `release`. */
   async function holdInPostgres(statement: string): Promise<void> {
     const client = new pg.Client({ connectionString: environment.DATABASE_URL });
     await client.connect();
@@ -242,7 +244,7 @@ t.test('locks', needsServers, async (t) => {
     await sql`
       create function wait_in_index(text) returns text immutable language plpgsql as
       'begin perform pg_advisory_xact_lock_shared(-8); return $1; end'`.execute(db);
-    await sql`create index stops on accounts (wait_in_index(username))`.execute(db);
+    await sql`create index waiting_index on accounts (wait_in_index(username))`.execute(db);
     await sql`alter table accounts drop constraint accounts_username_key`.execute(db);
     await sql`alter table accounts add constraint accounts_username_key unique (username_key)`.execute(db);
     await holdInPostgres('select pg_advisory_lock(-8)');
@@ -252,7 +254,7 @@ t.test('locks', needsServers, async (t) => {
     await release();
     const taken = { outcome: 'taken', field: 'username' };
     t.same(await Promise.all([first, second]), [taken, taken]);
-    await sql`drop index stops`.execute(db);
+    await sql`drop index waiting_index`.execute(db);
   });
 
   /** Creates a post that waits for its author's account while `change` runs. */

@@ -62,6 +62,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
       // Opens the connection that the warm-up after the outage would wait for.
       await proxied.warmUp();
       const unavailable = once(logEvents, 'unavailable');
+      // Existing connections stay silent under the second fault, which applies to new ones.
       await proxy.setFault('silence');
       await proxy.setFault(fault);
       await t.rejects(read(), StoreUnavailableError);

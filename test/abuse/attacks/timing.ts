@@ -82,7 +82,7 @@ async function createPosts({ send }: Target): Promise<ByKind<Post>> {
   return posts;
 }
 
-/** Returns the response times of an operation, measured in pairs of a hidden and a missing post in random order. */
+/** Returns response times in milliseconds, measured in pairs of a hidden and a missing post in random order. */
 async function measurePairs(target: Target, pairs: number, posts: ByKind<Post>, operation: Operation) {
   const times: ByKind<number> = { hidden: [], missing: [] };
   for (let pair = -WARM_UP_PAIRS; pair < pairs; pair += 1) {
@@ -101,7 +101,7 @@ const FORM = {
   headers: { 'Content-Type': 'multipart/form-data; boundary=b' },
 };
 
-/** Returns the time until the 404 has arrived, over the attacker's only connection. */
+/** Returns the milliseconds until a 404 has arrived. Requests are sent one at a time, over the same connection. */
 async function measureMs({ send, attacker }: Target, { method, path, form }: Operation, post: Post) {
   const options = { localAddress: ATTACKER, token: attacker.token, ...(form && FORM) };
   const began = performance.now();
