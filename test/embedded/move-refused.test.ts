@@ -59,7 +59,11 @@ t.test('refuses, in one line and before anything is written, to mix or split ins
   await expectRefused(source.stores, await embeddedVariables(t), new RegExp(`was moved to ${empty.DATA_DIR}`));
 
   await withBareStores(other.stores, ({ images }) => images.claim('another'));
-  await expectRefused(other.stores, await embeddedVariables(t), /image store of the source \(disk\) is not the one/);
+  await expectRefused(
+    other.stores,
+    await embeddedVariables(t),
+    /image store of the source \(disk\) does not belong to its PostgreSQL/,
+  );
 });
 
 t.test('does not mistake an older copy of the source for the result of a move', async (t) => {

@@ -19,8 +19,8 @@ export const input: Mutant[] = [
   {
     breach: 'an undocumented body is ignored',
     file: 'handlers/http/input.ts',
-    find: `if (received.kind === 'invalid') return refuseBody(received.reason);`,
-    replace: `if (received.kind === 'invalid') return undefined;`,
+    find: `if (received.kind === 'invalid') return refusedBody(received.reason);`,
+    replace: `if (received.kind === 'invalid') return { fields: undefined, problems: [], unusableTexts: [] };`,
     caughtBy: ['bodies.none.listFriends'],
   },
   {

@@ -56,14 +56,14 @@ export const posts: Mutant[] = [
   {
     breach: 'account deletion keeps the posts',
     file: 'db/accounts.ts',
-    find: `trx .deleteFrom('posts') .where('author_id', '=', checked.id) .returning(['id', 'image']) .execute()`,
+    find: `trx .deleteFrom('posts') .where('author_id', '=', checkedCredentials.id) .returning(['id', 'image']) .execute()`,
     replace: `trx.selectFrom('posts').where('author_id', '=', -1).select(['id', 'image']).execute()`,
     caughtBy: ['accounts.delete.posts', 'accounts.delete.images'],
   },
   {
     breach: 'account deletion keeps likes and friendships',
     file: 'db/accounts.ts',
-    find: `{ kind: 'person', key: checked.id },`,
+    find: `{ kind: 'person', key: checkedCredentials.id },`,
     replace: '',
     caughtBy: ['accounts.delete.likes'],
   },

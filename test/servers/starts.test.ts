@@ -84,12 +84,16 @@ t.test('a start on stores that do not belong together is refused and changes not
 
   t.test('a new image store', async (t) => {
     const { DATA_DIR, S3_BUCKET } = await freshStores(t);
-    return expectRefused(t, { ...own, DATA_DIR, ...(S3_BUCKET && { S3_BUCKET }) }, /image.* is not the one/);
+    return expectRefused(
+      t,
+      { ...own, DATA_DIR, ...(S3_BUCKET && { S3_BUCKET }) },
+      /image.* does not belong to this PostgreSQL/,
+    );
   });
 
   t.test('an empty graph', needsNeo4j, async (t) => {
     await queryGraph('MATCH (i:Installation) DELETE i');
-    await expectRefused(t, own, /graph .*is not the one/);
+    await expectRefused(t, own, /graph .*does not belong to this PostgreSQL/);
   });
 
   const service = await startProcess(t, own);
