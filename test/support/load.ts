@@ -32,19 +32,24 @@ export function startLoad(users: readonly RegisteredUser[]) {
         await other.send('POST', `/friends/accept?from=${user.id}`);
       }
       if (round % 3 === 2) await user.send('DELETE', `/friends/remove?id=${other.id}`);
-      const [oldest] = ownPosts;
+      // Each client keeps its first post, so that posts from before a backup remain after it, however long it takes.
+      const [, oldest] = ownPosts;
       if (oldest && ownPosts.length > 6 && oldest.id <= newestDeletableId) {
-        ownPosts.shift();
+        ownPosts.splice(1, 1);
         posts.delete(oldest);
         await user.send('DELETE', `/posts/delete?id=${oldest.id}`);
       }
     }
   });
+  const stopped = Promise.all(clients);
+  const failed = new Promise<never>((_, reject) => void stopped.catch(reject));
+  // The methods below report the error of a client. Without a listener, it would end the process before.
+  failed.catch(() => undefined);
   return {
     posts,
-    /** Waits until this many more posts have been created. */
+    /** Waits until this many more posts have been created. Throws if a client has failed. */
     async untilMoreCreated(count: number) {
-      for (const goal = createdCount + count; createdCount < goal; ) await sleep(10);
+      for (const goal = createdCount + count; createdCount < goal; ) await Promise.race([sleep(10), failed]);
     },
     /**
      * Stops deleting posts that are created from now on. A separate copy of the images would lack the image of a post that is
@@ -56,9 +61,10 @@ export function startLoad(users: readonly RegisteredUser[]) {
     deleteAnyPosts: () => {
       newestDeletableId = Number.POSITIVE_INFINITY;
     },
+    /** Waits until all clients have completed their rounds. Throws if one has failed. */
     async stop() {
       isRunning = false;
-      await Promise.all(clients);
+      await stopped;
     },
   };
 }
