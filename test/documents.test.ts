@@ -18,7 +18,7 @@ const [README, TOUR, OPERATING, CONTRIBUTING, CLIENTS] = [
 const documents = new Map(
   [
     ...[README, TOUR, OPERATING, CONTRIBUTING, CLIENTS, '.github/RUNBOOK.md', '.github/SECURITY.md', 'db/README.md'],
-    ...['contract-test', 'services', 'bench', 'versions'].map((folder) => `scripts/${folder}/README.md`),
+    ...['contract-test', 'services', 'bench', 'versions', 'deploy'].map((folder) => `scripts/${folder}/README.md`),
   ].map((path) => [path, readFileSync(path, 'utf8')]),
 );
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };

@@ -41,6 +41,7 @@ async function testS3(endpoint: string): Promise<void> {
     await images.close();
     await admin.send(new DeleteObjectCommand({ Bucket: bucket, Key: '.installation' }));
     await admin.send(new DeleteBucketCommand({ Bucket: bucket }));
+    admin.destroy();
   });
 
   const { headers } = await fetch(endpoint);

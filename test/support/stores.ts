@@ -176,7 +176,10 @@ async function freshBucket(t: Lifetime): Promise<string> {
   const Bucket = `test-${Date.now()}-${randomBytes(4).toString('hex')}`;
   await s3.send(new CreateBucketCommand({ Bucket }));
   // A bucket that is not empty remains for debugging.
-  t.teardown(() => s3.send(new DeleteBucketCommand({ Bucket })).catch(() => undefined));
+  t.teardown(async () => {
+    await s3.send(new DeleteBucketCommand({ Bucket })).catch(() => undefined);
+    s3.destroy();
+  });
   return Bucket;
 }
 
@@ -210,15 +213,16 @@ async function withDriver<Result>(work: (driver: Driver) => Promise<Result>): Pr
   }
 }
 
-let claims: Promise<unknown> = Promise.resolve();
+/** Settles when the latest start is over. */
+let latestStart: Promise<unknown> = Promise.resolve();
 
 /** Claims the shared graph for these stores, then starts a service, which checks the claim. Starts are serialized. */
 export function withClaimedGraph<Started>(
   environment: NodeJS.ProcessEnv,
   start: () => Promise<Started>,
 ): Promise<Started> {
-  const started = claims.then(() => claimGraphFor(environment)).then(start);
-  claims = started.catch(() => undefined);
+  const started = latestStart.then(() => claimGraphFor(environment)).then(start);
+  latestStart = started.catch(() => undefined);
   return started;
 }
 

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { type HttpOptions, sendByHttp } from './http.js';
 import { expectConformance, type TestResponse } from './requests.js';
@@ -20,7 +21,7 @@ interface Connection {
   socket: Socket;
   /** The bytes received so far, as Latin-1. */
   received(): string;
-  /** Waits until the received bytes match. The test's timeout is the limit. */
+  /** Waits until the received bytes match. Throws if the connection is closed before. */
   until(pattern: RegExp): Promise<void>;
   /** Resolves when the connection is closed, for any reason. */
   closed: Promise<void>;
@@ -41,7 +42,10 @@ export function openConnection(t: Test, url: string, localAddress?: string): Con
     socket,
     received: () => received,
     async until(pattern) {
-      while (!pattern.test(received)) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (!pattern.test(received)) {
+        if (socket.closed) throw new Error(`The connection was closed before ${pattern} matched: ${received}`);
+        await sleep(5);
+      }
     },
     closed,
   };

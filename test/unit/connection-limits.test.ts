@@ -96,9 +96,9 @@ t.test('the limit per address does not apply to trusted proxies', async (t) => {
 t.test('a closed connection no longer counts', async (t) => {
   const { open, connections } = await serve(t, { max: 1, maxPerAddress: 1 });
   const slow = await open('127.0.0.1', HEAD.replace('/', '/slow'));
-  const [held] = connections.open as Iterable<Socket>;
+  const [held] = [...connections.open] as [Socket];
   slow.destroy();
-  if (held) await once(held, 'close');
+  await once(held, 'close');
   await sendRequest(await open());
   t.same(connections.counts, { evicted: 0, refused: 0 });
 });
@@ -106,7 +106,7 @@ t.test('a closed connection no longer counts', async (t) => {
 t.test('a connection that an earlier listener has refused does not take the place of another', async (t) => {
   let refuses = false;
   const onConnection = (socket: Socket) => {
-    // Node remembers the address once it was read.
+    // Node caches the address when it is first read. The limiter therefore still knows the address of the destroyed socket.
     if (socket.remoteAddress && refuses) socket.destroy();
   };
   const { open, connections } = await serve(t, { max: 1, maxPerAddress: 1 }, { onConnection });
