@@ -21,15 +21,17 @@ async function emptyFeed(): Promise<void> {
   await sql`truncate posts`.execute(db);
 }
 
-/** Inserts posts that alternate between these authors, oldest first. Three share each instant, so that ids decide their order. */
+/**
+ * Inserts posts that alternate between these authors, oldest first. Three share each instant, so that ids decide their order.
+ * They are newer than posts that were inserted before and, with `after now`, than posts that the service has created.
+ */
 async function seed(authors: readonly TestUser[], count: number, when?: 'after now'): Promise<void> {
   const first = when ? sql`clock_timestamp()` : sql`timestamptz '2026-01-01'`;
   const ids = authors.map(({ id }) => id);
   await sql`
     insert into posts (author_id, title, text, created_at)
     select (${ids}::int8[])[1 + n % ${ids.length}::int], 'post ' || n, 'text',
-      ${first} + coalesce((select count(*) from posts), 0) * interval '1 second'
-        + (n / 3) * interval '1 second'
+      ${first} + ((select count(*) from posts) + n / 3) * interval '1 second'
     from generate_series(0, ${count - 1}::int) as n`.execute(db);
 }
 
@@ -246,6 +248,8 @@ t.test('friendships are read after the posts: a post created after a friendship 
   };
   // The friendship ends, and the secret post is created, immediately before the posts are read.
   const byRows = { ...read, newestPosts: (count: number) => endFriendship().then(() => read.newestPosts(count)) };
+  // The friendship ends immediately after the friends have been read for the `times`th time. The first of these reads is
+  // concurrent with that of the ids, which waits for the end of the friendship.
   const onceFriendsAreRead = (times: number) => {
     let left = times;
     let resume = () => {};

@@ -25,7 +25,7 @@ t.test('lists omit deleted accounts before the graph has caught up, and they can
   t.same(await idsIn('/friends/requests'), [requester.id]);
 });
 
-t.test('a user whose account has been deleted meanwhile is told from one who has no such friend', async (t) => {
+t.test('distinguishes a user whose account has been deleted from a user without that friend', async (t) => {
   const { id } = await service.createUser();
   const deleted = 999_999;
   for (const transition of ['accept', 'decline', 'cancel', 'unfriend'] as const) {
@@ -131,9 +131,9 @@ t.test('after a start, new accounts and posts do not get ids that the graph cont
   const environment = await freshStores(t);
   const older = await openTestStores(t, environment);
   const { person, post } = await nextIds(older.db);
+  // The graph has ids above those of PostgreSQL, as after PostgreSQL was restored from an older backup.
   const like = { person: person + 1000, post: post + 2000 };
   await older.graph.like([like]);
-  // Like a PostgreSQL that was restored from a backup.
   await older.close();
   const next = await nextIds((await openTestStores(t, environment)).db);
   t.ok(next.person > like.person && next.post > like.post, `${next.person}, ${next.post}`);

@@ -23,8 +23,8 @@ const forwarded = (addresses: string, path = '/posts', { headers, ...sent }: Htt
 const remaining = ({ headers }: TestResponse) => Number(headers.get('x-ratelimit-remaining') ?? Number.NaN);
 
 t.test('X-Forwarded-For is ignored unless it comes from a trusted proxy', async (t) => {
-  for (const [expected, address] of ['192.0.2.1', '192.0.2.2', '10.0.0.1'].entries()) {
-    t.equal(remaining(await forwarded(address, '/posts', { localAddress: '127.0.0.2' })), 2 - expected);
+  for (const [index, address] of ['192.0.2.1', '192.0.2.2', '10.0.0.1'].entries()) {
+    t.equal(remaining(await forwarded(address, '/posts', { localAddress: '127.0.0.2' })), 2 - index);
   }
 });
 
@@ -44,7 +44,7 @@ t.test('behind a trusted proxy every client has its own buckets', async (t) => {
 t.test('requests from many addresses do not evict a counter', async (t) => {
   for (const expected of [2, 1, 0]) t.equal(remaining(await forwarded('203.0.113.9')), expected);
   const others = Array.from({ length: 6000 }, (_, n) => `198.18.${n >> 8}.${n & 255}`);
-  // As many at a time as a connection may pipeline.
+  // No more at a time than a connection may pipeline.
   for (let next = 0; next < others.length; next += 30) {
     const heads = others
       .slice(next, next + 30)

@@ -21,7 +21,7 @@ const { db, graph, outbox, images } = stores;
 
 const { account, post, upload } = createFixtures(stores);
 
-const record = (kind: 'person' | 'post' | 'image', key: string | number) =>
+const enqueueEntry = (kind: 'person' | 'post' | 'image', key: string | number) =>
   db.transaction().execute((trx) => enqueue(trx, [{ kind, key }]));
 
 const waiting = async (key: string | number) =>
@@ -36,9 +36,9 @@ t.test('delivery is idempotent: it keeps entities with a row and removes the oth
     { person: liker, post: missing },
   ]);
   const entries = [
-    ...(await record('post', missing)),
-    ...(await record('post', existing)),
-    ...(await record('post', missing)),
+    ...(await enqueueEntry('post', missing)),
+    ...(await enqueueEntry('post', existing)),
+    ...(await enqueueEntry('post', missing)),
   ];
   await outbox.deliver(entries);
   await outbox.deliver(entries);
@@ -60,7 +60,7 @@ t.test('concurrent deliveries process each entry once', async (t) => {
   const existing = [await post(author), await post(author), await post(author)];
   const missing = existing.map((id) => id + 1000);
   await graph.like([...existing, ...missing].map((post) => ({ person: liker, post })));
-  const entries = (await Promise.all([...existing, ...missing].map((key) => record('post', key)))).flat();
+  const entries = (await Promise.all([...existing, ...missing].map((key) => enqueueEntry('post', key)))).flat();
   await Promise.all([...entries, ...entries].map((entry) => outbox.deliver([entry])));
   const left = db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).where('delivered', '=', false);
   t.same(await left.execute(), []);
@@ -71,19 +71,19 @@ t.test('the relay delivers entries that a request has left undelivered', async (
   const liker = await account();
   const missing = 5_000_000;
   await graph.like([{ person: liker, post: missing }]);
-  await record('post', missing);
+  await enqueueEntry('post', missing);
   await until(async () => (await waiting(missing)).length === 0);
   t.same(await countLikes(graph, [missing]), [0]);
 });
 
 t.test('a failed delivery is retried until it succeeds', async (t) => {
   const { db, outbox, directory } = await openTestStores(t, { DATA_DIR: await freshDataDirectory(t) });
-  const record = () => db.transaction().execute((trx) => enqueue(trx, [{ kind: 'image', key: name }]));
+  const enqueueImage = () => db.transaction().execute((trx) => enqueue(trx, [{ kind: 'image', key: name }]));
   const waiting = () => db.selectFrom('outbox').selectAll().execute();
   const name = 'f'.repeat(32);
   const inTheWay = join(directory.images, name);
   await mkdir(join(inTheWay, 'inner'), { recursive: true });
-  await outbox.deliver(await record());
+  await outbox.deliver(await enqueueImage());
   const [entry] = await waiting();
   t.ok(entry && entry.attempts > 0, 'the delivery has been attempted');
   await rm(inTheWay, { recursive: true });
@@ -124,7 +124,7 @@ t.test('the pause before a retry doubles, up to 5 s for an unavailable store and
   t.same(
     warned,
     ['image', ...Array(5).fill('post')],
-    'the first failure to remove a file is logged, and every other one',
+    'repeated failures to remove a file are logged once, all other failures each time',
   );
 });
 
@@ -136,7 +136,7 @@ t.test('keeps the bytes of an image that a row has claimed', async (t) => {
   });
   t.same(await waiting(name), []);
   t.ok(await images.get(name).then((image) => image?.stream.destroy()));
-  await outbox.deliver(await record('image', name));
+  await outbox.deliver(await enqueueEntry('image', name));
   t.ok((await listImageNames(images)).includes(name), 'another delivered entry for the image does not remove it');
 });
 

@@ -18,18 +18,18 @@ import { parseArgs } from 'node:util';
 import { table } from '../scripts/table.js';
 
 /*
- * Runs tests: `npm test` the fast kinds, `npm run test:all` every kind. A test's folder is its kind; `test/*.test.ts` are the
- * integration tests. Words select the files, of every kind, whose names contain one of them:
+ * Runs tests: `npm test` runs the fast kinds, `npm run test:all` every kind. A test's folder is its kind; `test/*.test.ts` are
+ * the integration tests. Words select the files of every kind whose names contain one of the words:
  *
  *   npm test -- feed images
  *
- * The files run in a few worker processes: see `worker.ts`. `--jobs` sets their number: one more than there are cores unless it
- * is given, since some tests mostly wait. Other options are passed to tap: `npm test -- --bail`.
+ * The files run in a few worker processes: see `worker.ts`. `--jobs` sets the number of workers. The default is one more than
+ * the number of cores, because some tests mostly wait. Other options are passed to tap: `npm test -- --bail`.
  */
 
 const SLOWEST_COUNT = 10;
 
-/** The longest time that a worker may take. A file has a timeout of its own. */
+/** The maximum time of a worker, for all its files. Each file has its own timeout: see `worker.ts`. */
 const WORKER_TIMEOUT_SECONDS = 5400;
 
 const MEMORY_DIRECTORY_MIN_BYTES = 4 * 1024 ** 3;
@@ -43,7 +43,7 @@ const files = readdirSync('test', { recursive: true })
     kind: dirname(source) === '.' ? 'integration' : dirname(source),
     bytes: statSync(join('test', source)).size,
   }))
-  // The larger ones take longer. They run first, so that the workers end at about the same time.
+  // Larger files take longer. They run first, so that the workers end at about the same time.
   .sort((a, b) => b.bytes - a.bytes);
 
 const [kinds = '', ...rest] = process.argv.slice(2);

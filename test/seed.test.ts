@@ -101,7 +101,7 @@ t.test('creates the requested number of pairs without duplicates', async (t) => 
   t.equal(
     uniquePairs(POPULATION).length,
     (accounts * friends) / 2 + popularPersonFriends,
-    'its friends are additional',
+    'the friends of the popular person are additional',
   );
   const liked = [...likePairs({ ...POPULATION, popularPostLikes: accounts })];
   t.equal(liked.filter(([, post]) => post === posts - 1).length, accounts, 'each account likes the popular post once');

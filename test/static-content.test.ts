@@ -62,7 +62,7 @@ t.test('compresses the document and the assets of the explorer, with an entity t
       t.equal(head.headers.get('content-length'), String(bytes.length));
     }
   }
-  // The page loads the same document as /openapi.json.
+  // One asset is the document, with the same bytes and entity tags as /openapi.json.
   t.equal(tags.size, 3 * (paths.length - 1));
 });
 

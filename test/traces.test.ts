@@ -182,7 +182,8 @@ t.test(
     for (const span of linked) {
       const first = spans.find(({ spanId }) => spanId === span.links[0]?.spanId);
       const size = Number(first?.attributes['db.operation.batch.size']);
-      if (!first || first.name !== span.name || first.traceId === span.traceId || !(size >= 2)) t.fail('a link', span);
+      if (!first || first.name !== span.name || first.traceId === span.traceId || !(size >= 2))
+        t.fail('a link leads to the span of the batch in another trace', span);
       t.equal(span.attributes['db.operation.batch.size'], size);
       t.equal(childrenOf(receiver, span).length, 0);
       t.ok(first && childrenOf(receiver, first).length > 0);
@@ -287,9 +288,9 @@ t.test('no exported byte is personal', async (t) => {
   }
   const operations = new Set<string>(contract.map(({ id }) => id));
   for (const { name, attributes } of receiver.spans) {
-    if (!operations.has(name) && !/^[a-zA-Z]+( [a-zA-Z/.:]+)?$/.test(name)) t.fail('a name of a span', { name });
+    if (!operations.has(name) && !/^[a-zA-Z]+( [a-zA-Z/.:]+)?$/.test(name)) t.fail('an unexpected span name', { name });
     for (const [key, value] of Object.entries(attributes)) {
-      if (!ATTRIBUTES[key]?.test(String(value))) t.fail('an attribute', { key, value });
+      if (!ATTRIBUTES[key]?.test(String(value))) t.fail('an unexpected attribute', { key, value });
     }
   }
 });

@@ -15,10 +15,10 @@ import {
 } from './support/inconsistencies.js';
 import { silentLog } from './support/stores.js';
 
-t.test('findings that a repair fixes', async (t) => {
+t.test('finds violations, and repairs them on request', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   const { db, graph, images } = stores;
-  const { account, post, postWithImage, storeImage, record } = createFixtures(stores);
+  const { account, post, postWithImage, storeImage, enqueueEntries } = createFixtures(stores);
   const [user, reader] = [await account(), await account()];
   const keptPost = await postWithImage(user);
   const picture = await storeImage();
@@ -70,13 +70,13 @@ t.test('findings that a repair fixes', async (t) => {
   });
 
   t.test('overdue outbox entries', async (t) => {
-    const ids = await repeat(3, () => storeImage());
-    const entries = await record(ids.map((key) => ({ kind: 'image', key })));
+    const names = await repeat(3, () => storeImage());
+    const entries = await enqueueEntries(names.map((key) => ({ kind: 'image', key })));
     const since = new Date(Date.now() - 3_600_000).toISOString();
     await sql`update outbox set due_at = now() - interval '6 minutes', created_at = ${since}
       where id = any(${idsOf(entries)})`.execute(db);
-    await expectRepaired(t, 'onTime', ids, (name) => `image ${name} since ${since}`);
-    t.notOk(await images.get(ids[0] ?? ''));
+    await expectRepaired(t, 'onTime', names, (name) => `image ${name} since ${since}`);
+    t.notOk(await images.get(names[0] ?? ''));
   });
 
   t.test('accounts with a wrong count of stored bytes', async (t) => {
@@ -120,7 +120,7 @@ t.test('findings that a repair fixes', async (t) => {
 t.test('reports violations that a repair cannot fix, each time', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   const { db, images } = stores;
-  const { account, postWithImage, storeImage, record } = createFixtures(stores);
+  const { account, postWithImage, storeImage, enqueueEntries } = createFixtures(stores);
   const user = await account();
 
   /** Expects the same finding before, during and after a repair. */
@@ -155,7 +155,7 @@ t.test('reports violations that a repair cannot fix, each time', async (t) => {
   });
 
   t.test('deliveries that fail repeatedly', async (t) => {
-    const entries = await record([{ kind: 'person', key: user }]);
+    const entries = await enqueueEntries([{ kind: 'person', key: user }]);
     const due_at = new Date(Date.now() + 300_000);
     await db.updateTable('outbox').set({ attempts: 10, due_at }).where('id', 'in', idsOf(entries)).execute();
     await expectUnrepairable(t, 'deliverable', [`person ${user}, 10 times`]);
@@ -166,20 +166,20 @@ t.test('reports violations that a repair cannot fix, each time', async (t) => {
 t.test('reports waiting outbox entries, but not as findings', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   const { db, graph } = stores;
-  const { account, accountWithoutNode, post, storeImage, record, upload } = createFixtures(stores);
+  const { account, accountWithoutNode, post, storeImage, enqueueEntries, upload } = createFixtures(stores);
   const user = await account();
   const [deletedPerson, deletedPost, image] = [await account(), await post(user), await storeImage()];
   await graph.like([{ person: deletedPerson, post: deletedPost }]);
   await db.deleteFrom('accounts').where('id', '=', deletedPerson).execute();
   await db.deleteFrom('posts').where('id', '=', deletedPost).execute();
-  const due = await record([
+  const due = await enqueueEntries([
     { kind: 'person', key: deletedPerson },
     { kind: 'post', key: deletedPost },
     { kind: 'image', key: image },
   ]);
   await sql`update outbox set due_at = now() - interval '4 minutes' where id = any(${idsOf(due)})`.execute(db);
   await accountWithoutNode();
-  const [second] = await record([{ kind: 'post', key: 1_000_000 }]);
+  const [second] = await enqueueEntries([{ kind: 'post', key: 1_000_000 }]);
   const createdAt = new Date('2026-01-02T03:04:05Z');
   await sql`update outbox set delivered = true, due_at = now() + interval '1 minute', created_at = ${createdAt}
     where id = ${second?.id}`.execute(db);

@@ -29,6 +29,7 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
   const random = createRandom(seed);
   const users = await repeat(USER_COUNT, account);
   const privateUsers = users.filter(() => random(2) === 0);
+  // The id 0, which no account has, keeps the list from being empty.
   await makePrivate(0, ...privateUsers);
   const friendsOf = new Map(users.map((user) => [user, new Set<number>()]));
   for (const user of users) {

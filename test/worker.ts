@@ -10,7 +10,7 @@ import t, { type Test } from 'tap';
 
 const { TEST_FILES = '', TEST_CLAIMS = '' } = process.env;
 
-/** Returns whether this worker, as the first one, has claimed the file. */
+/** Claims a file. Returns false if another worker has already claimed it. */
 function claim(file: string): boolean {
   try {
     mkdirSync(join(TEST_CLAIMS, file.replaceAll('/', ' ')));
@@ -29,7 +29,8 @@ for (const file of TEST_FILES.split(',')) {
   if (!claim(file)) continue;
   const startedAt = performance.now();
   await addTest(file, { timeout: FILE_TIMEOUT_MS }, async (subtest: Test) => {
-    // What the file adds to tap's root test belongs to this subtest, so that its teardowns run when its tests have ended.
+    // Tests and teardowns that the file adds to tap's root test belong to this subtest, so that the teardowns run when the
+    // tests of the file have ended, before the next file.
     const { test, teardown, setTimeout } = subtest;
     Object.assign(t, {
       test: test.bind(subtest),

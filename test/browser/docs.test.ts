@@ -93,7 +93,7 @@ async function testExplorer() {
   }
 
   /** Returns an expression that evaluates, in the page, to whether the service rejects a token. */
-  const isDead = (token: string) =>
+  const isRejected = (token: string) =>
     `fetch('/auth/verify', { headers: { Authorization: 'Bearer ${token}' } }).then(({ status }) => status === 401)`;
   const parameter = (form: Locator, name: string) =>
     form.locator(`[data-param-name="${name}"] input, [data-property-name="${name}"] input`);
@@ -191,7 +191,7 @@ async function testExplorer() {
     t.notMatch(await page.evaluate(stored), token, 'the page does not store the token');
     await page.locator('.bar').getByRole('button', { name: 'Log out' }).click();
     await expectUser(t, page);
-    await until(page, isDead(token));
+    await until(page, isRejected(token));
   });
 
   t.test('logging in authorizes the page, and the end of the session forgets the token', async (t) => {
@@ -231,7 +231,7 @@ async function testExplorer() {
     await dialog.locator('button.authorize').click();
     await dialog.getByRole('button', { name: 'Logout' }).click();
     await expectUser(t, page);
-    await until(page, isDead(token));
+    await until(page, isRejected(token));
   });
 
   t.test('fills in only required fields, and folds what is rarely needed', async (t) => {

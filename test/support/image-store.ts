@@ -97,6 +97,7 @@ export async function testImageStore(t: Test, images: ImageStore, uploads: strin
     );
     t.same(await listImageNames(images), [...before, ...added].sort());
     const [first] = added;
+    // An iteration that ends early must not affect later calls.
     for await (const name of images.list()) {
       t.ok(name);
       break;

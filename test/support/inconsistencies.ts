@@ -84,7 +84,7 @@ export function createFixtures(stores: Stores) {
       if (deletion?.outcome === 'deleted') await outbox.deliver(deletion.entries);
     },
     /** Enqueues outbox entries, and returns them. */
-    record: (entities: EntityReference[]) => db.transaction().execute((trx) => enqueue(trx, entities)),
+    enqueueEntries: (entities: EntityReference[]) => db.transaction().execute((trx) => enqueue(trx, entities)),
     upload,
   };
 }

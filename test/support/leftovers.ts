@@ -8,7 +8,7 @@ import { openTestStores } from './stores.js';
 
 /**
  * Makes all outbox entries due, and waits until they are processed. Then expects interrupted writes to have left nothing in
- * the stores, which no service may be using.
+ * the stores. No service may be using the stores.
  */
 export async function expectNoLeftovers(t: Test, environment: NodeJS.ProcessEnv): Promise<void> {
   const stores = await openTestStores(t, environment);

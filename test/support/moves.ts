@@ -118,7 +118,7 @@ export async function readAsUsers(t: Test, url: string, users: readonly TestUser
   return responses;
 }
 
-/** Fills stores through a service, and then with `more`. Returns the users and all that they can read. */
+/** Fills stores through a service, and then by `more`. Returns the users and the responses to their read requests. */
 export async function fillStores(t: Test, variables: NodeJS.ProcessEnv, more?: (stores: BareStores) => Promise<void>) {
   const first = await startTestService(t, variables);
   const users = await populate(first);
@@ -130,6 +130,7 @@ export async function fillStores(t: Test, variables: NodeJS.ProcessEnv, more?: (
   return { users, responses };
 }
 
+/** Opens stores without starting a service, and closes them after `use`. */
 export async function withBareStores(variables: NodeJS.ProcessEnv, use: (stores: BareStores) => Promise<unknown>) {
   const stores = await openBareStores(readConfig(variables).stores, silentLog);
   try {

@@ -16,11 +16,11 @@ export type Fault =
   | 'half-open'
   /** Requests pass, responses are lost. */
   | 'lose-responses'
-  /** The requests of existing connections are held back, see `Connection.held`. New connections work. */
+  /** The requests of existing connections are held back in `Connection.held`. New connections work. */
   | 'hold-requests'
   /** Each response is delayed. */
   | { latencyMs: number; afterBytes?: never; how?: never }
-  /** A connection is reset or becomes silent when it has received this many bytes. */
+  /** A connection is reset or becomes silent when it has received this many bytes. A client may see the reset as a normal end. */
   | { afterBytes: number; how: 'reset' | 'silence'; latencyMs?: never };
 
 /** A connection between a client and the server. */
@@ -30,12 +30,12 @@ interface Connection {
   /** A silent connection stays silent under later faults, until `heal` closes it. */
   isSilent: boolean;
   losesResponses: boolean;
-  /** The requests that were held back, or undefined if requests pass. */
+  /** The bytes of the requests that were held back, or undefined if requests pass. */
   held: Buffer[] | undefined;
   receivedBytes: number;
   /** What the client has sent since `cutResponseTo` was called, as Latin-1. */
   sent: string;
-  /** Resolves when all responses so far have been written. */
+  /** Resolves when all responses received so far have been forwarded to the client. */
   written: Promise<void>;
 }
 
@@ -86,8 +86,10 @@ export async function startProxy(t: Test, target: string, defaultPort = ''): Pro
     connections.push(connection);
     client.on('data', (bytes) => forwardRequest(connection, bytes));
     server.on('data', (bytes) => forwardResponse(connection, bytes));
-    // What was sent before the end must still arrive.
-    client.on('close', () => connection.held ?? server.destroySoon());
+    client.on('close', () => {
+      // Requests that were sent before the end must still arrive. A test may send held requests later.
+      if (!connection.held) server.destroySoon();
+    });
     server.on('close', async () => {
       await connection.written;
       if (!connection.isSilent && !connection.losesResponses) client.destroySoon();

@@ -18,7 +18,7 @@ const IN_FLIGHT = 8;
 const TIMEOUT_MS = 600_000;
 
 interface Races {
-  /** Relays and batches are not shared between services. */
+  /** The services on the stores, each with its own relay and batches. */
   services: readonly [TestService, ...TestService[]];
   /** Alternates between the services, so that concurrent requests reach different ones. */
   send: TestUser['send'];

@@ -89,7 +89,7 @@ function recorderOf(t: Sender): (describe: () => string) => void {
 /** Calls the listener when an assertion of the test or of a subtest fails. */
 function onFailure(t: Sender, listener: (assertion: string) => void): void {
   if (!(t instanceof EventEmitter)) return;
-  // The event `assert`, which tap documents, comes only with the next assertion.
+  // tap documents the event `assert`, but emits it only with the next assertion. Later requests would then be printed, too.
   t.on('res', ({ ok, message }) => ok || listener(message));
   t.on('subtestAdd', (subtest) => onFailure(subtest, listener));
 }

@@ -70,8 +70,8 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
 const MAX_RETRIES = 10;
 
 /**
- * Retries a request, after the time in Retry-After, while the queue of password hashes is full. On a busy machine a few
- * concurrent tests can fill it.
+ * Retries a request, after the time in Retry-After, while the service is overloaded. On a busy machine, a few concurrent tests
+ * can fill the queue of password hashes.
  */
 export async function retryWhileBusy(send: () => Promise<TestResponse>): Promise<TestResponse> {
   for (let retries = 0; ; retries += 1) {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Closers } from '../../db/support/closers.js';
 
-/** Returns closers of three things, of which the second cannot be closed, and the order in which they are closed. */
+/** Returns closers of three resources, of which the second cannot be closed, and the names of the closed ones in order. */
 function openThree() {
   const closers = new Closers();
   const closed: string[] = [];
@@ -14,7 +14,7 @@ function openThree() {
   return { closers, closed };
 }
 
-t.test('everything is closed in reverse order, once, although closing something fails', async (t) => {
+t.test('closes each resource once, in reverse order, even if closing one of them fails', async (t) => {
   const { closers, closed } = openThree();
   await t.rejects(closers.close(), { message: 'the second cannot be closed' });
   t.same(closed, ['third', 'second', 'first']);
@@ -22,7 +22,7 @@ t.test('everything is closed in reverse order, once, although closing something 
   t.equal(closed.length, 3);
 });
 
-t.test('the error because of which everything is closed is not hidden', async (t) => {
+t.test('closeAfter rejects with the original error, not with an error of closing', async (t) => {
   const { closers, closed } = openThree();
   await t.rejects(closers.closeAfter(new Error('the fourth cannot be opened')), {
     message: 'the fourth cannot be opened',

@@ -18,7 +18,7 @@ import { toTestResponse } from '../support/requests.js';
 import { until } from '../support/until.js';
 import { nextAcceptedSocket, openConnection } from '../support/wire.js';
 
-/* What test/bodies.test.ts and the contract tests (`uploads`, `bodies`) lack: temporary files, chunks, rare forms. */
+/* Covers what test/bodies.test.ts and the contract tests `uploads` and `bodies` do not: temporary files, chunks, rare forms. */
 
 const kinds: Record<string, FieldType> = {
   title: 'string',
@@ -120,7 +120,7 @@ async function deliver(...sent: (string | Uint8Array)[]): Promise<Socket> {
   return socket;
 }
 
-/** A problem as its field, its code and, unless it is the usual one of the code, its message. */
+/** A problem: its field, its code, and its message if it differs from the default message of the code. */
 type ExpectedProblem = [field: string, code: FieldCode, message?: string];
 
 /** Sends these parts and expects these text fields and problems. */
@@ -423,7 +423,7 @@ test('rejects a body with an excessive Content-Length without reading it', async
   await until(/^HTTP\/1.1 413 /);
 });
 
-test('a failed disk is a 503 of one request, and any other error a 500', async (t) => {
+test('returns 503 while the disk fails and 500 for any other error, and then accepts uploads again', async (t) => {
   const upload = form(file('image', Buffer.alloc(200_000, samples.png)));
   const { uploadsDir } = options;
   setOption(t, 'uploadsDir', join(uploadsDir, 'missing'));

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { passwordProblems } from '../../handlers/policy/passwords.js';
 
-/* What the contract tests of the password policy (`passwords.*`) lack: more names, common passwords and near misses. */
+/* Covers what the contract tests of the password policy (`passwords.*`) do not: more names, common passwords, near misses. */
 
 const DIGIT = 'needs_digit';
 const SPECIAL = 'needs_special_character';

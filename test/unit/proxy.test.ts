@@ -5,7 +5,7 @@ import { listen } from '../support/listen.js';
 import { startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
 
-/* Faults that the tests of the service do not notice if they are not injected as described. */
+/* If the proxy did not inject these faults as described, the tests that depend on them could pass without testing anything. */
 
 /** Starts an echo server, and returns a proxy to it. */
 async function startEcho(t: Test) {
@@ -88,6 +88,7 @@ t.test('resets a connection, or makes it silent, after a number of bytes', async
     const { socket, exchange, ended } = dial(t, proxy.url);
     t.equal(await exchange('hello'), 'hello');
     t.equal(await exchange('again'), 'ag');
+    // Node sends a FIN before the RST, so a client that still has bytes to read may see a normal end.
     if (how === 'reset') await ended;
     else t.ok(socket.writable, 'still open');
   }

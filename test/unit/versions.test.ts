@@ -35,7 +35,10 @@ const deprecate = (sunset?: string) => (document: Document) => {
   if (sunset) operation['x-sunset'] = sunset;
 };
 
-/** Changes of each kind. oasdiff detects the first one by default, and the others because of its options. */
+/**
+ * Changes by their kind. Of the breaking ones, oasdiff finds the first by default and the deprecations because of an option.
+ * `compare` itself finds the required credentials.
+ */
 const CHANGES: Record<'breaking' | 'adding' | 'none', Record<string, (document: Document) => void>> = {
   breaking: {
     'a response field is removed': ({ components: { schemas } }) => {
