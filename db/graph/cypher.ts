@@ -154,8 +154,8 @@ export const READ_CLAIM = 'MATCH (i:Installation) RETURN i.id AS id LIMIT 1';
 export const RELEASE = 'MATCH (i:Installation) DELETE i';
 
 /**
- * Sets the installation marker, unless another installation has set it. The unique `rank` ensures that there is only one
- * marker.
+ * Sets the installation marker, unless an installation other than `$previous` has set it. The unique `rank` ensures that there
+ * is only one marker.
  */
 export const CLAIM = `
   MERGE (i:Installation {rank: 1})

@@ -27,6 +27,7 @@ export function tableGraph(db: Database): SocialGraph {
   }
 
   return {
+    // Also for tables on a PostgreSQL server: see `SocialGraph.kind`.
     kind: 'embedded',
     hasNodes: false,
     maxCommitDelayMs: 0,

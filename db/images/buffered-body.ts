@@ -29,7 +29,7 @@ export function bufferedBody(body: Readable, { directory, timeoutMs }: Options):
   let file: FileHandle | undefined;
   let fileBytesWritten = 0;
   let fileBytesSent = 0;
-  /** Whether the client has read what is in memory, so that more can be pushed. */
+  /** Whether the memory buffer has room, so that more can be pushed. */
   let hasDemand = true;
   let isServing = false;
   let isReceived = false;

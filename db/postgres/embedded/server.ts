@@ -32,7 +32,10 @@ export class DatabaseNotOpenedError extends Error {
 }
 
 interface EmbeddedServer {
-  /** Returns a connection, which pg then opens. PostgreSQL has a single session: opening another connection closes this one. */
+  /**
+   * Returns a connection, which pg then opens. PostgreSQL has a single session: opening another connection disconnects this
+   * one.
+   */
   createConnection(): EmbeddedConnection;
   /** Shuts PostgreSQL down and ends the thread. */
   close(): Promise<void>;

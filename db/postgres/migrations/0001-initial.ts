@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 
 const NOW = sql`clock_timestamp()`;
 
-/** Creates the first version of all tables. */
+/** Creates the first tables. Later migrations change them and add others. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('accounts')
