@@ -195,7 +195,7 @@ export async function createPost(
         ${image ? isWithinQuota(image) : sql`true`} as fits
       from locked, accounts
       where accounts.id = ${author} for ${image ? sql`no key update` : sql`share`} of accounts),
-    claimed as (${image ? claimImageIf(image, sql`exists (select from account where fits)`) : sql`select`}),
+    claimed as (${image ? claimImageIf(image, sql`exists (select from account where fits)`) : sql`select true`}),
     ${
       image
         ? sql`counted as (

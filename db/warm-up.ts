@@ -18,8 +18,8 @@ const ABSENT = { id: 0, name: '' };
 const LOCK_TIMEOUT_MS = 1000;
 
 /**
- * Runs the statements of requests once, with ids and names that match nothing, so they change nothing. This makes a server
- * that has just started load its catalogs and the upper levels of its indexes before the first request needs them.
+ * Runs the most frequent statements of requests once, with ids and names that match nothing, so they change nothing. This makes a
+ * server that has just started load its catalogs and the upper levels of its indexes before the first request needs them.
  */
 export async function warmUpDatabase(db: Database): Promise<void> {
   const { id, name } = ABSENT;
@@ -38,6 +38,7 @@ export async function warmUpDatabase(db: Database): Promise<void> {
   await newestPosts(db, 1);
   await newestIds(db, 1);
   await postsByAuthor(db, id, { limit: 1, offset: 0 });
+  // The statement depends on the graph, which is not known here.
   for (const hasNodes of [true, false]) {
     const stores = { db, statementTimeoutMs: LOCK_TIMEOUT_MS, graph: { hasNodes } };
     await createPost(stores, id, { title: '', text: '' });

@@ -29,6 +29,7 @@ export const profiles: ProfilesHandlers<Handlers> = {
     }
 
     const options = { lane: 'authenticated', key: subjectOf(user.account), signal: client.signal } as const;
+    // `rules.ts` has rejected a new password without `current_password`.
     const passwordChange =
       password !== undefined && checkedCredentials
         ? { hash: await hashPassword(password, options), checkedCredentials }

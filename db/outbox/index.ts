@@ -46,7 +46,7 @@ export interface OutboxEntry {
 export const imageReferences = (...names: (string | null)[]): EntityReference[] =>
   names.flatMap((key) => (key === null ? [] : [{ kind: 'image', key }]));
 
-/** How long the relay waits after it found no due entry. */
+/** How long the relay waits after a round in which it handled no entry. */
 const POLL_INTERVAL_MS = 1000;
 
 /** The maximum number of entries of one inline delivery. The relay delivers the others. */
@@ -119,8 +119,9 @@ export function createOutbox(
     } catch (error) {
       const unavailable = error instanceof StoreUnavailableError;
       const attempts = await reschedule(id, unavailable ? MAX_UNAVAILABLE_BACKOFF_SECONDS : MAX_BACKOFF_SECONDS);
-      // An outage is logged by the circuit breaker. Image files have none, so the first failure of each entry is logged. If there
-      // is no cause, a backup holds off the removal: see `images/holds.ts`.
+      // An outage is logged by the circuit breaker of the store. Image files have no breaker, so the first failure of each entry is
+      // logged. An error without a cause is no failure: a backup holds off the removal (`images/holds.ts`), or the store has not
+      // been verified yet (`stores.ts`).
       const isFirstFileError =
         unavailable &&
         images.kind === 'disk' &&
@@ -142,7 +143,8 @@ export function createOutbox(
         due_at: sql`${NOW} + least(power(2, least(attempts, 30)), ${maxBackoffSeconds}::int4) * interval '1 second'`,
       })
       .where('id', '=', id)
-      // Another process may meanwhile have delivered the entry and scheduled its second delivery, which must not be moved.
+      // Another process may meanwhile have delivered the removal of a node and scheduled its second delivery, which must not be
+      // moved: see `deliverRemoval`.
       .where('due_at', '<=', NOW)
       .returning('attempts')
       .executeTakeFirst();

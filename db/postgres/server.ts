@@ -53,6 +53,7 @@ export function openPostgres(
       log,
     });
   const breakers = {
+    // Warmed up through the other pool, because the calls of this breaker fail until it is closed.
     requests: createBreaker(timeoutMs, warmUp && { warmUp: (): Promise<void> => warmUp(databases.maintenanceDb) }),
     maintenance: createBreaker(MAINTENANCE.timeoutMs),
   };

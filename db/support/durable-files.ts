@@ -24,9 +24,9 @@ export async function writeFileDurably(path: string, content: string): Promise<v
 }
 
 /**
- * Syncs a file, renames it and syncs the new directory. The new name never refers to a partial file.
+ * Syncs a file, renames it, and syncs the directory of its new name. The new name never refers to a partial file.
  *
- * @param syncNames called after the file is renamed, to sync the new directory
+ * @param syncNames called after the file is renamed, to sync the directory of its new name
  */
 export async function moveFileDurably(
   from: string,

@@ -66,9 +66,9 @@ export function createStoreSpans(tracer: Tracer, metrics: Observer, systems: Sys
       async run(origins, load) {
         const calls = (origins as (BatchedCall | undefined)[]).filter((call) => call !== undefined);
         const [first] = calls;
-        // Unset explicitly, because otherwise the batch could run in the context of an earlier batch.
+        // Unset explicitly, because otherwise the batch would run in the context of an arbitrary call.
         if (!first) return current.run(undefined, load);
-        // The conventions define this attribute only for batches of two or more.
+        // The OpenTelemetry conventions define this attribute only for batches of two or more.
         const attributes = origins.length > 1 ? { 'db.operation.batch.size': origins.length } : {};
         const start = ({ startTime, context }: BatchedCall) =>
           tracer.startSpan(name, { startTime, attributes }, context);
