@@ -5,12 +5,12 @@ import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
 import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
 
 /*
- * Keyset pagination for pages at a large offset of a list.
+ * Keyset pagination for pages at a large offset of a list, and for lists with few visible posts.
  *
- * To skip an offset, PostgreSQL reads all posts before it, which takes seconds in a list of millions. The list is therefore
- * scanned in slices, newest first. Each slice starts after the last post of the previous slice, and the number of its
- * visible posts is subtracted from the remaining offset. Other statements can run between two slices, and the scan stops
- * when the client disconnects. A process reads only one deep page at a time.
+ * To skip an offset, or hidden posts, PostgreSQL reads all of them, which takes seconds in a list of millions. The list is
+ * therefore scanned in slices, newest first. Each slice starts after the last post of the previous slice, and the number of its
+ * visible posts is subtracted from the remaining offset. Other statements can run between two slices, and a signal can end the
+ * scan, for example when the client disconnects. A process reads only one deep page at a time.
  *
  * There are two ways to find out which authors of a slice are private:
  *
@@ -59,7 +59,7 @@ const INITIAL_VISIBLE_SHARE = 0.5;
 /** The expected size of a slice is multiplied by this factor: a few more posts cost less than another slice. */
 const SIZE_MARGIN = 1.05;
 
-/** Reads a page within the concurrency limit for deep pages. @throws OverloadedError */
+/** Reads a page within the concurrency limit for deep pages. @throws OverloadedError, ClientDisconnectedError */
 export async function readDeepPage(
   { db, deepPages }: { db: Database; deepPages: ConcurrencyLimiter },
   list: PostList,
@@ -68,18 +68,18 @@ export async function readDeepPage(
 ): Promise<PostRow[]> {
   const signal = client?.signal;
   return deepPages.run(async () => {
-    const ids = await findDeepIds(db, list, page, { signal });
+    const ids = await findIdsInSlices(db, list, page, { signal });
     const posts = await findPosts(db, ids);
     return ids.flatMap((id) => posts.get(id) ?? []);
   }, signal);
 }
 
 /**
- * Returns the ids of a page at any offset. Posts that are created during the scan do not shift the slices.
+ * Returns the ids of a page. Posts that are created during the scan do not shift the slices.
  *
- * @param signal aborts when the client disconnects
+ * @param signal ends the scan
  */
-export async function findDeepIds(
+export async function findIdsInSlices(
   db: Database,
   list: PostList,
   { limit, offset }: Page,

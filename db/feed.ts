@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { type Client, findDeepIds, isDeep, readDeepPage } from './deep-pages.js';
+import { type Client, findIdsInSlices, isDeep, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { authorOf, idArray, newestFirst, type Page, type PostRow, selectPosts, withPrivacy } from './posts.js';
-import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
+import { type ConcurrencyLimiter, OverloadedError } from './support/concurrency-limiter.js';
 import { isPublicOrOwn, PUBLIC } from './visibility.js';
 import { filterVisible, type PostReaders, type PostsPage, readPage, recheckVisible } from './visible-posts.js';
 
@@ -34,6 +34,12 @@ const OVERFETCH_FACTOR = 3;
 /** The same for the wide window. If too many posts are hidden, it is read again with the maximum number of ids. */
 const WIDE_OVERFETCH_FACTOR = 40;
 
+/** Pages that end beyond this many posts do not share the scan for public posts, which would delay the first pages of others. */
+const MAX_SHARED_POSTS = 200;
+
+/** The maximum duration of the scan for public posts. */
+const MAX_SCAN_MS = 5000;
+
 /** The batched lookups of the feed: see `readers.ts`. */
 export interface FeedReaders extends PostReaders {
   /** Returns at least the `count` newest posts, or all posts if there are fewer. Includes posts that the viewer cannot see. */
@@ -52,7 +58,7 @@ interface Stores {
   deepPages: ConcurrencyLimiter;
 }
 
-/** Returns a page of the feed as `viewer` sees it. @throws OverloadedError for a deep page */
+/** Returns a page of the feed as `viewer` sees it. @throws OverloadedError, ClientDisconnectedError */
 export async function readFeed(stores: Stores, viewer: number, page: Page, client?: Client): Promise<PostsPage> {
   return (
     (await readWindow(stores, viewer, page)) ??
@@ -158,18 +164,30 @@ export async function newestIds(db: Database, limit: number): Promise<NewestIds>
 async function readByQuery(stores: Stores, viewer: number, page: Page, client?: Client): Promise<PostsPage> {
   const { db, read } = stores;
   const authors = [viewer, ...(await read.friendsOf(viewer))];
-  return readPage(read, viewer, page, async (query) => {
-    if (isDeep(query)) return readDeepPage(stores, { publicOrBy: authors }, query, client);
-    return postsAmongOrBy(db, await read.newestPublicIds(query.offset + query.limit), authors, query);
-  });
+  const end = page.offset + page.limit;
+  if (isDeep(page) || end > MAX_SHARED_POSTS) {
+    return readPage(read, viewer, page, (query) => readDeepPage(stores, { publicOrBy: authors }, query, client));
+  }
+  const publicIds = await read.newestPublicIds(end + 1);
+  const { posts, more } = await readPage(read, viewer, page, (query) => postsAmongOrBy(db, publicIds, authors, query));
+  // A post may have been deleted after its id was read.
+  return { posts, more: more || publicIds.length > end };
 }
 
 /**
  * Returns the ids of the newest public posts. If public posts are rare, this scans the whole list, in slices between which other
  * statements can run.
+ *
+ * @throws OverloadedError if the scan takes too long
  */
-export const newestPublicIds = (db: Database, limit: number): Promise<number[]> =>
-  findDeepIds(db, { publicOrBy: [] }, { limit, offset: 0 });
+export async function newestPublicIds(db: Database, limit: number): Promise<number[]> {
+  const signal = AbortSignal.timeout(MAX_SCAN_MS);
+  try {
+    return await findIdsInSlices(db, { publicOrBy: [] }, { limit, offset: 0 }, { signal });
+  } catch (error) {
+    throw error === signal.reason ? new OverloadedError() : error;
+  }
+}
 
 /** Returns a page of the posts that have one of these ids or are by one of these authors. */
 export async function postsAmongOrBy(

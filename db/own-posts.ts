@@ -18,7 +18,7 @@ interface Stores {
  * Returns a page of a user's own posts, newest first. A concurrency limit for large pages bounds the memory of their rows:
  * unlike in the feed, requests of different users cannot share rows.
  *
- * @throws OverloadedError
+ * @throws OverloadedError, ClientDisconnectedError
  */
 export async function readOwnPosts(stores: Stores, user: number, page: Page, client?: Client): Promise<PostsPage> {
   const read = () =>

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import t from 'tap';
-import { findDeepIds, type PostList } from '../db/deep-pages.js';
+import { findIdsInSlices, type PostList } from '../db/deep-pages.js';
 import { readOwnPosts } from '../db/own-posts.js';
 import { createConcurrencyLimiter } from '../db/support/concurrency-limiter.js';
 import { startTestService } from './support/service.js';
@@ -87,7 +87,7 @@ t.test('the size of slices does not change the pages', async (t) => {
       for (const offset of [0, 6, 50, expected.length - 1, expected.length, 2147483647]) {
         for (const limit of [1, 20, 101]) {
           const page = { offset: Math.max(offset, 0), limit };
-          const found = await findDeepIds(db, list, page, { maxSlicePosts });
+          const found = await findIdsInSlices(db, list, page, { maxSlicePosts });
           const ids = expected.slice(page.offset, page.offset + limit);
           if (!isDeepStrictEqual(found, ids)) t.same(found, ids, JSON.stringify({ list, page, maxSlicePosts }));
         }
@@ -102,7 +102,7 @@ t.test('a scan ends after the slice during which its client disconnects', async 
   const statements = recordStatements(t, (statement) => {
     if (isSlice(statement)) leaving.abort();
   });
-  const scan = findDeepIds(service.stores.db, { publicOrBy: [] }, PAST_THE_END, {
+  const scan = findIdsInSlices(service.stores.db, { publicOrBy: [] }, PAST_THE_END, {
     maxSlicePosts: 10,
     signal: leaving.signal,
   });
@@ -113,7 +113,7 @@ t.test('a scan ends after the slice during which its client disconnects', async 
 t.test('other statements run between slices', async (t) => {
   const { db } = service.stores;
   const statements = recordStatements(t);
-  const scan = findDeepIds(db, { publicOrBy: [] }, PAST_THE_END, { maxSlicePosts: 10 });
+  const scan = findIdsInSlices(db, { publicOrBy: [] }, PAST_THE_END, { maxSlicePosts: 10 });
   await sql`select 'another statement'`.execute(db);
   await scan;
   t.ok(statements.filter(isSlice).length >= 20);

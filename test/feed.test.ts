@@ -180,6 +180,22 @@ t.test('if nearly all posts are hidden, concurrent users share the scan for publ
   t.ok(statements.filter(({ text }) => text.includes(') slice')).length < viewers.length);
 });
 
+t.test('a post that is deleted between two queries of a page does not end the feed', async (t) => {
+  await emptyFeed();
+  const [[hidden], [open, viewer]] = [await createUsers(1, { private: true }), await createUsers(2)];
+  await seed([open as TestUser], 25);
+  await seed([hidden as TestUser], WIDE_WINDOW_POSTS);
+  const { read } = service.stores;
+  const newestPublicIds = async (count: number) => {
+    const ids = await read.newestPublicIds(count);
+    await db.deleteFrom('posts').where('id', '=', Number(ids[0])).execute();
+    return ids;
+  };
+  const stores = { ...service.stores, read: { ...read, newestPublicIds } };
+  const { more } = await readFeed(stores, (viewer as TestUser).id, { limit: 20, offset: 0 });
+  t.ok(more, 'five posts are left');
+});
+
 t.test('users who share a window each get their own feed', async (t) => {
   await emptyFeed();
   const privateUsers = await createUsers(4, { private: true });

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';
-import { findDeepIds } from '../db/deep-pages.js';
+import { findIdsInSlices } from '../db/deep-pages.js';
 import { newestIds, newestPublicIds, postsAmongOrBy } from '../db/feed.js';
 import { findPostOwners, findPostsPublicOrOwn } from '../db/posts.js';
 import { canSee, isPublicOrOwn } from '../db/visibility.js';
@@ -60,8 +60,8 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
     });
     const page = (await postsAmongOrBy(db, publicIds, allowed, PAGE)).map(({ id }) => id);
     const list = { publicOrBy: allowed };
-    const hashed = await findDeepIds(db, list, PAGE);
-    const lookedUp = await findDeepIds(db, list, PAGE, { maxHashedAccounts: 0 });
+    const hashed = await findIdsInSlices(db, list, PAGE);
+    const lookedUp = await findIdsInSlices(db, list, PAGE, { maxHashedAccounts: 0 });
     const queries = ids.map((id) => ({ id, viewer }));
     const single = await findPostsPublicOrOwn(db, queries);
 
