@@ -254,6 +254,8 @@ t.test('keeps a file with an unknown structure, unless it has signs of metadata'
       }
     }
   }
+  const jpegLs = [segment(0xf7, '\x08\0\x01\0\x01\x01\x01\x11\0'), segment(0xda, '\x01\x01\0\0\0\0'), Buffer.alloc(9)];
+  await expectUnchanged(t, 'a JPEG-LS', Buffer.concat([samples.jpeg.subarray(0, 20), ...jpegLs]));
   const textInside = Buffer.concat([samples.png.subarray(0, 40), pngChunk('tEXt', SECRET)]);
   await expectRefused(t, 'a text chunk', textInside, DAMAGED);
   for (const type of ['tEXt', 'prVt']) {
@@ -263,6 +265,8 @@ t.test('keeps a file with an unknown structure, unless it has signs of metadata'
   await expectRefused(t, 'a comment', commentInside, DAMAGED);
   const thumbnail = segment(0xe0, `JFXX\0\x10${SECRET}`);
   await expectRefused(t, 'a thumbnail before a second start marker', jpeg([thumbnail, samples.jpeg]), DAMAGED);
+  const jfifThumbnail = segment(0xe0, `JFIF\0\x01\x01\0\0\x01\0\x01\x01\x01${SECRET}`);
+  await expectRefused(t, 'the same in JFIF', jpeg([jfifThumbnail, samples.jpeg]), DAMAGED);
   const frame = webpChunk(
     'ANMF',
     Buffer.concat([Buffer.alloc(16), webpChunk('MAKR', SECRET), webpImage, Buffer.from('ALPH')]),

@@ -10,6 +10,8 @@ const APP0 = 0xe0;
 const APP1 = 0xe1;
 const APP2 = 0xe2;
 const APP14 = 0xee;
+/** The frame header of a JPEG-LS (ITU-T T.87), which uses further markers and is not parsed. */
+const SOF55 = 0xf7;
 const COM = 0xfe;
 
 /** The length of a JFIF segment without a thumbnail: marker, length, "JFIF\0", version, units, densities and thumbnail size. */
@@ -32,7 +34,7 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
     if (pause) await pause;
     const lead = file.peek(at, 2) ?? (await file.read(at, 2));
     if (lead[0] !== 0xff) throw new UnreadableImageError('A segment does not begin with a marker');
-    // A removed segment, or reduced Exif, counts as metadata only if a marker follows. Otherwise it may be random bytes.
+    // A removed or reduced segment counts as metadata only if a marker follows. Otherwise it may be random bytes.
     findings.hasMetadata ||= hasUnconfirmedMetadata;
     const marker = lead[1] as number;
     if (marker === 0xff) {
@@ -47,7 +49,8 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
       at += 2;
       continue;
     }
-    if (marker < 0xc0 || marker === 0xd8) throw new UnreadableImageError('There is an unknown marker');
+    if (marker < 0xc0 || marker === 0xd8 || marker === SOF55)
+      throw new UnreadableImageError('There is an unknown marker');
     const length = 2 + (file.peek(at + 2, 2) ?? (await file.read(at + 2, 2))).readUInt16BE(0);
     if (length < 4 || at + length > file.size) {
       // A comment has no signature that `seemsToContainMetadata` could find, so a truncated one counts as metadata here. The
@@ -69,7 +72,7 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
       const replacement = reduceSegment(marker, segment, length, hasExif);
       if (replacement) findings.replace(at, length, replacement);
       if (marker === APP1 && replacement?.length !== 0) hasExif = true;
-      hasUnconfirmedMetadata ||= replacement !== undefined && (replacement.length === 0 || marker === APP1);
+      hasUnconfirmedMetadata ||= replacement !== undefined;
     }
     at += length;
     if (marker === SOS) {

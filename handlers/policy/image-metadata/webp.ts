@@ -108,7 +108,8 @@ async function blankUnknownChunks(file: ImageFile, frame: Chunk, findings: Findi
     if (pause) await pause;
     const chunk = await readChunk(file, at, frameEnd);
     if (!frameTypes.has(chunk.type)) {
-      findings.hasMetadata = true;
+      const data = await file.read(chunk.dataAt, Math.min(chunk.dataLength, READ_BUFFER_BYTES));
+      findings.hasMetadata ||= data.some((byte) => byte !== 0);
       findings.overwrite(chunk.dataAt, chunk.end - chunk.dataAt, NO_BYTES);
     }
     at = chunk.end;
