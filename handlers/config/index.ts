@@ -181,8 +181,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   };
 }
 
-/** Returns the base URL of a server, without a trailing slash. */
-export const urlOf = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+/** Returns the base URL of a server, without a trailing slash. Omits the zone of an IPv6 address, which URLs cannot contain. */
+export const urlOf = (host: string, port: number) =>
+  `http://${host.includes(':') ? `[${host.replace(/%.*/, '')}]` : host}:${port}`;
 
 function throwIfInvalid(errors: Partial<Record<string, Error>>): void {
   const problems = Object.entries(errors).flatMap(([name, error]) => (error ? [`${name}: ${error.message}`] : []));

@@ -53,9 +53,9 @@ export const ipRanges = makeExactValidator<readonly string[]>((input) =>
 );
 
 export const host = makeExactValidator<string>((input) => {
-  const url = `http://${input.includes(':') ? `[${input}]` : input}/`;
-  if (!URL.canParse(url) || new URL(url).href !== `${new URL(url).origin}/`)
-    throw new EnvError('must be a host name or an IP address');
+  const url = `http://${input}/`;
+  const isName = URL.canParse(url) && new URL(url).href === `${new URL(url).origin}/` && !input.includes(':');
+  if (!isName && isIP(input) === 0) throw new EnvError('must be a host name or an IP address');
   return input;
 });
 

@@ -194,6 +194,10 @@ t.test('rejects an invalid value in one line that names its variable', async (t)
   }
 });
 
+t.test('states what is expected of a host', async (t) => {
+  t.equal(messageFor({ HOST: 'two words' }), 'HOST: must be a host name or an IP address');
+});
+
 t.test('reports all invalid values in one line', async (t) => {
   const names = Object.keys(INVALID_VALUES);
   const message = messageFor(Object.fromEntries(names.map((name) => [name, INVALID_VALUES[name]?.[0]])));
