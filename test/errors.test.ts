@@ -24,7 +24,7 @@ const requestFriend = (from: TestUser, to: TestUser) => () => from.send('POST', 
 t.test('field problems have messages that can be shown to a user', async (t) => {
   const pdf = new Blob(['%PDF-1.7']);
   const pngAsGif = new Blob([samples.png], { type: 'image/gif' });
-  const refusesEmptyObject = ' must be empty, because this operation takes no body';
+  const mustBeEmpty = ' must be empty, because this operation takes no body';
   for (const [send, ...expected] of [
     [create({ title: '' }), 'title must not be blank'],
     [create({ text: ' \n' }), 'text must not be blank'],
@@ -58,7 +58,7 @@ t.test('field problems have messages that can be shown to a user', async (t) => 
     [request('GET', '/posts?limit=0'), 'limit must be an integer between 1 and 100'],
     [request('GET', '/posts?limit=1&limit=2&limit=3'), 'limit must not be repeated'],
     [requestFriend(user, user), 'to must not be your own id'],
-    [request('POST', '/friends/cancel?to=1', { json: {} }), refusesEmptyObject],
+    [request('POST', '/friends/cancel?to=1', { json: {} }), mustBeEmpty],
     [request('GET', '/%ff'), ' must be percent-encoded UTF-8'],
   ] as const) {
     const { status, body } = await send();

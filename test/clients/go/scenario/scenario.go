@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 )
 
 const password = "Quiet-Harbour-27!"
@@ -89,7 +90,8 @@ func Run(connect func(base, token string) Client) {
 	base := os.Getenv("BASE_URL")
 	picture := File{os.Getenv("PICTURE"), "image/png"}
 	image := File{os.Getenv("IMAGE"), "image/jpeg"}
-	suffix := rand.Text()[:8]
+	// The service returns email addresses in lower case.
+	suffix := strings.ToLower(rand.Text()[:8])
 	anonymous := connect(base, "")
 	emailOf := func(name string) string { return name + "." + suffix + "@example.org" }
 
