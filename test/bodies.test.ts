@@ -4,7 +4,7 @@ import { type ContractOperation, contract } from '../scripts/contract-test/docum
 import { samples } from '../scripts/contract-test/images.js';
 import { nastyJson, nastyTexts } from './support/nasty-texts.js';
 import { createPost, startTestService } from './support/service.js';
-import { createWireSender } from './support/wire.js';
+import { createWireSender, openConnection } from './support/wire.js';
 
 /* Limits of request bodies, and the cost of texts that are too long. */
 
@@ -67,6 +67,18 @@ t.test('returns 413 for a file above UPLOAD_MAX_BYTES or a form more than 256 Ki
         t.equal(response.status, status, `${operation.id} ${imageBytes} ${bytes}`);
       }
     }
+  }
+});
+
+t.test('documents and unknown paths do not wait for a body', async (t) => {
+  for (const [request, status] of [
+    ['GET /docs', 200],
+    ['GET /openapi.json', 200],
+    ['POST /nothing', 404],
+  ] as const) {
+    const { socket, until } = openConnection(t, service.url);
+    socket.write(`${request} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n`);
+    await until(new RegExp(`^HTTP/1\\.1 ${status} `));
   }
 });
 

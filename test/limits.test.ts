@@ -109,6 +109,13 @@ t.test('an address that continues after ten 429s is delayed by the general limit
   }
 });
 
+t.test('a trusted proxy is not delayed because of its own requests', async (t) => {
+  const { url } = await startTestService(t, { RATE_LIMIT_MAX: '1', TRUST_PROXY: '127.0.0.9' });
+  const request = 'GET /posts HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  for (let count = 0; count < 12; count += 1) await writeBytes(t, url, request, '127.0.0.9');
+  t.notOk(await isDelayed(t, url, '127.0.0.9'));
+});
+
 t.test('behind a trusted proxy, security events name the client', async (t) => {
   const from = service.logged().length;
   const body = JSON.stringify({ email: 'nobody@people.example', password: 'Quiet-Harbour-28!' });

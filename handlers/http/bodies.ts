@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Operation } from '../operation.js';
 import { imageTypes } from '../policy/image-types.js';
+import { ByteCollector } from './byte-collector.js';
 import { bodyTooLarge, type HttpError, type Reason, reason, unsupportedMediaType } from './errors.js';
 
 /*
@@ -80,10 +81,15 @@ async function readBody(
   mediaType: string | undefined,
   operation: Operation | undefined,
 ): Promise<ParserResult> {
-  const expected = operation?.body?.mediaType;
+  // Responds without waiting for the body, so that a client cannot keep the connection in use by sending none.
+  if (!operation) {
+    payload.resume();
+    return NO_BODY;
+  }
+  const expected = operation.body?.mediaType;
   if (mediaType === FORM_TYPE && expected === FORM_TYPE) return { kind: 'form' };
   const isExpectedJson = mediaType === JSON_TYPE && (expected ?? JSON_TYPE) === JSON_TYPE;
-  const chunks: Uint8Array[] = [];
+  const received = new ByteCollector();
   let size = 0;
   try {
     // Leaving the loop must not destroy the stream and with it the connection, which is needed for the response.
@@ -92,14 +98,14 @@ async function readBody(
       if (size > 0 && !isExpectedJson) return unexpectedBody(expected);
       if (size > MAX_JSON_BYTES && expected) return { kind: 'refused', error: bodyTooLarge() };
       if (size > MAX_JSON_BYTES) return unexpectedBody(undefined);
-      chunks.push(chunk);
+      received.add(chunk);
     }
   } catch {
     return { kind: 'invalid', reason: reason('incomplete_body') };
   } finally {
     payload.resume();
   }
-  return size === 0 ? NO_BODY : parseJson(Buffer.concat(chunks));
+  return size === 0 ? NO_BODY : parseJson(received.bytes());
 }
 
 /** Returns the result for a body of another type than the operation expects. */

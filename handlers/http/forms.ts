@@ -8,6 +8,7 @@ import { describeFileType } from '../policy/file-types.js';
 import { ImageRefusedError } from '../policy/image-metadata/errors.js';
 import { cleanImage } from '../policy/image-metadata/index.js';
 import { canonicalMediaType, detectImageType, HEAD_BYTES } from '../policy/image-types.js';
+import { ByteCollector } from './byte-collector.js';
 import { type FieldProblem, fileTooLarge, type Reason, reason } from './errors.js';
 import { type Part, readParts } from './multipart.js';
 
@@ -76,7 +77,8 @@ export async function readForm(
       const fieldType = Object.hasOwn(fieldTypes, name) ? fieldTypes[name] : undefined;
       const { value, refused } = await readPart(part, fieldType, seen.has(name), options);
       if (value !== undefined) form.fields[name] = value;
-      if (refused) form.problems.push({ in: 'body', field: name, ...refused });
+      const isReported = fieldType === undefined && seen.has(name);
+      if (refused && !isReported) form.problems.push({ in: 'body', field: name, ...refused });
       // An empty file input does not count as a value: a file with the same name may follow.
       if (value !== undefined || refused) seen.add(name);
     }
@@ -101,7 +103,7 @@ async function readPart(
   repeated: boolean,
   options: FormOptions,
 ): Promise<PartResult> {
-  const refused = repeated ? reason('repeated') : headerProblem(part, fieldType);
+  const refused = repeated && fieldType !== undefined ? reason('repeated') : headerProblem(part, fieldType);
   if (!refused) return fieldType === 'file' ? readImage(part, options) : readText(part);
   let size = 0;
   for await (const chunk of part.bytes) size += chunk.length;
@@ -114,8 +116,8 @@ function headerProblem(part: Part, fieldType: FieldType | undefined): Reason | u
   // Some clients declare a boolean as JSON. Its text is the same.
   const isJsonBoolean = fieldType === 'boolean' && part.mediaType === 'application/json';
   const isText = part.mediaType === undefined || part.mediaType === 'text/plain' || isJsonBoolean;
-  // The schema reports text fields that are not declared.
-  if (fieldType === undefined && (isFile || !isText)) return reason('unknown_field');
+  // Not read, because a form may have many such fields, which would be kept in memory until the form is complete.
+  if (fieldType === undefined) return reason('unknown_field');
   if (fieldType === 'file' && !isFile && isText) return reason('not_a_file');
   if (fieldType !== 'file' && isFile) return reason('not_text', 'must be text, not a file');
   if (fieldType !== 'file' && !isText) return reason('not_text');
@@ -131,15 +133,15 @@ function headerProblem(part: Part, fieldType: FieldType | undefined): Reason | u
 const isEmptyFileInput = (part: Part, size: number) => part.fileName === '' && size === 0;
 
 async function readText(part: Part): Promise<PartResult> {
-  const chunks: Buffer[] = [];
+  const received = new ByteCollector();
   let size = 0;
   for await (const chunk of part.bytes) {
     size += chunk.length;
-    if (size <= MAX_FIELD_BYTES) chunks.push(chunk);
+    if (size <= MAX_FIELD_BYTES) received.add(chunk);
   }
   if (size > MAX_FIELD_BYTES) return { refused: reason('too_long', `must have at most ${MAX_FIELD_BYTES} bytes`) };
   try {
-    return { value: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks)) };
+    return { value: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(received.bytes()) };
   } catch {
     return { refused: reason('invalid_encoding') };
   }

@@ -1,5 +1,8 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { FieldCode } from '../../handlers/http/error-codes.js';
+import { ImageFile, READ_BUFFER_BYTES } from '../../handlers/policy/image-metadata/image-file.js';
 import {
   avif,
   box,
@@ -42,6 +45,22 @@ t.test('keeps images without metadata byte for byte', async (t) => {
     await expectUnchanged(t, kind, bytes);
     await expectUnchanged(t, `${kind}, padded with zeros`, Buffer.concat([bytes, Buffer.alloc(70_000)]));
   }
+});
+
+t.test('reads a file in large pieces, even if its elements are tiny', async (t) => {
+  const path = join(t.testdir({ file: 'x'.repeat(200_000) }), 'file');
+  const handle = await open(path);
+  t.teardown(() => handle.close());
+  let reads = 0;
+  const counting = {
+    read(...args: Parameters<FileHandle['read']>) {
+      reads += 1;
+      return handle.read(...args);
+    },
+  };
+  const file = new ImageFile(counting as FileHandle, 200_000);
+  for (let at = 0; at < 200_000; at += 8) await file.read(at, 8);
+  t.ok(reads <= 2 * Math.ceil(200_000 / READ_BUFFER_BYTES), `${reads} reads`);
 });
 
 t.test('removes what follows the end of an image', async (t) => {

@@ -31,6 +31,8 @@ export class ImageFile {
    */
   async read(at: number, length: number): Promise<Buffer> {
     if (at + length > this.size) throw new UnreadableImageError('The file is truncated');
+    const buffered = this.peek(at, length);
+    if (buffered) return buffered;
     await this.#fill(at);
     return this.#buffer.subarray(0, length);
   }
