@@ -68,6 +68,13 @@ export async function checkInstallation(
   stores: Partial<Record<ClaimedStore, Pick<Store, 'kind'>>>,
 ): Promise<Installation> {
   const installation = await db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
+  requireNoMove(installation);
+  requireKinds(installation, stores);
+  return installation;
+}
+
+/** Throws StoresDisagreeError if a move into the stores is unfinished, or if they were moved elsewhere. */
+export function requireNoMove(installation: Installation): void {
   if (installation.moving) {
     throw new StoresDisagreeError('A move into these stores has not been finished: run it again');
   }
@@ -76,13 +83,16 @@ export async function checkInstallation(
       'A move to another graph or image store has not been finished: run it again, or move back to the previous ones',
     );
   }
+  requireNotMoved(installation);
+}
+
+/** Throws StoresDisagreeError if the installation was moved to another PostgreSQL. Its stores may have changed since. */
+export function requireNotMoved(installation: Installation): void {
   if (installation.moved_to !== null) {
     throw new StoresDisagreeError(
       `This installation was moved to ${installation.moved_to}; to bring it back, run npm run move into empty stores`,
     );
   }
-  requireKinds(installation, stores);
-  return installation;
 }
 
 /** Throws StoresDisagreeError if the installation uses stores of other kinds. */

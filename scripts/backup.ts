@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { createBackup } from '../db/backup/create.js';
+import { readInstallation, requireNotMoved } from '../db/installation.js';
 import { openBareStores } from '../db/stores.js';
 import { DataDirectoryInUseError } from '../db/support/data-directory.js';
 import { moveFileDurably } from '../db/support/durable-files.js';
@@ -62,8 +63,14 @@ await runCommand(async () => {
   const opened = await openBareStores(stores, log).catch((error): undefined => {
     if (!(error instanceof DataDirectoryInUseError)) throw error;
   });
-  const archive = opened ? Readable.from(createBackup(opened)) : await requestArchive(stores.dataDir);
-  await writeArchive(archive, resolve(to)).finally(() => opened?.close());
+  try {
+    const installation = opened && (await readInstallation(opened.db));
+    if (installation) requireNotMoved(installation);
+    const archive = opened ? Readable.from(createBackup(opened)) : await requestArchive(stores.dataDir);
+    await writeArchive(archive, resolve(to));
+  } finally {
+    await opened?.close();
+  }
   if (stores.s3) console.log('Images are stored in S3 and are not part of this backup.');
   console.log(`${to} is complete. It contains secrets: protect it like ${stores.dataDir}.`);
 });

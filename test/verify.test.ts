@@ -181,7 +181,7 @@ t.test('reports waiting outbox entries, but not as findings', async (t) => {
   await accountWithoutNode();
   const [second] = await enqueueEntries([{ kind: 'post', key: 1_000_000 }]);
   const createdAt = new Date('2026-01-02T03:04:05Z');
-  await sql`update outbox set delivered = true, due_at = now() + interval '1 minute', created_at = ${createdAt}
+  await sql`update outbox set delivered = true, attempts = 12, due_at = now() + interval '1 minute', created_at = ${createdAt}
     where id = ${second?.id}`.execute(db);
 
   await withPendingImage(stores, await upload(), async () => {
@@ -199,6 +199,18 @@ t.test('reports waiting outbox entries, but not as findings', async (t) => {
     );
     t.same(verdict.pending.at(-1)?.since, createdAt.toISOString());
   });
+});
+
+t.test('refuses stores that were moved, or whose move is unfinished', async (t) => {
+  const stores = await openStoresWithoutRelay(t);
+  for (const [change, message] of [
+    [{ moving: true }, /has not been finished/],
+    [{ moving: false, changing: true }, /has not been finished/],
+    [{ changing: false, moved_to: 'db.example' }, /was moved to db.example/],
+  ] as const) {
+    await stores.db.updateTable('installation').set(change).execute();
+    await t.rejects(verifyStores(stores, true), { message });
+  }
 });
 
 t.test('reports progress', async (t) => {

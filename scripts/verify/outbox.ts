@@ -22,7 +22,8 @@ export interface PendingEntries {
 
 const OVERDUE = sql<boolean>`due_at < ${NOW} - interval '5 minutes'`;
 
-const FAILING = sql<boolean>`attempts >= 10`;
+/** Not entries that wait for their second delivery: their attempts failed before the first one succeeded. */
+const FAILING = sql<boolean>`attempts >= 10 and not delivered`;
 
 /** Finds overdue entries, which a repair delivers, and entries that have failed repeatedly. */
 export async function checkOutbox({ stores, findings, repair, track, pageSize }: CheckContext): Promise<void> {

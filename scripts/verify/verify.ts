@@ -1,5 +1,11 @@
 import { sql } from 'kysely';
-import { readInstallation, requireClaimedBy, requireKinds, StoresDisagreeError } from '../../db/installation.js';
+import {
+  readInstallation,
+  requireClaimedBy,
+  requireKinds,
+  requireNoMove,
+  StoresDisagreeError,
+} from '../../db/installation.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { Log } from '../../db/support/log.js';
 import { withProgress } from '../pages.js';
@@ -55,11 +61,12 @@ export async function verify(
 
 /**
  * Checks that the stores belong to the same installation, without changing anything. A repair with the graph of another
- * installation would delete the whole graph.
+ * installation would delete the whole graph. A repair after a move would delete what users have added since, if the graph or the
+ * image store is still the same.
  */
 async function requireSameInstallation({ db, graph, images }: CheckContext['stores']): Promise<void> {
   const installation = await readInstallation(db);
-  if (installation?.moving) throw new StoresDisagreeError('A move into these stores is incomplete');
+  if (installation) requireNoMove(installation);
   if (!installation?.graph || !installation.images) {
     throw new StoresDisagreeError('These stores are not set up: start the service first');
   }

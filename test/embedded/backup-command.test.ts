@@ -19,7 +19,7 @@ import {
 } from '../support/processes.js';
 import { createSender } from '../support/requests.js';
 import { createPost, startTestService } from '../support/service.js';
-import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
+import { freshDataDirectory, onServices, openTestStores, temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { registerUser } from '../support/users.js';
 
@@ -189,6 +189,16 @@ t.test('restoring', { skip }, async (t) => {
       output: /ENOENT.*\n$/,
     });
   });
+});
+
+t.test('stores that were moved are not backed up', { skip }, async (t) => {
+  const DATA_DIR = await freshDataDirectory(t);
+  const stores = await openTestStores(t, { DATA_DIR });
+  await stores.db.updateTable('installation').set({ moved_to: 'db.example' }).execute();
+  await stores.close();
+  const { code, output } = await backUp(t, DATA_DIR, join(DATA_DIR, 'backup.tar'));
+  t.equal(code, 1);
+  t.match(output, /was moved to db.example/);
 });
 
 t.test('with servers the commands name the alternative', async (t) => {
