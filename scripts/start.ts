@@ -103,7 +103,7 @@ try {
   } else running = await startHere(config, log);
   disconnected.then(() => stop());
   if (cluster.isWorker) {
-    for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => undefined);
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
     process.on('message', ({ kind }: PrimaryMessage) => kind === 'stop' && stop());
   } else if (exitCode === undefined) console.log(describeService(config, running));
   if (exitCode !== undefined) await end(running, exitCode);

@@ -60,6 +60,8 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
   const running = new Set<RunningWorker>();
   const starts = new Set<Promise<unknown>>();
   const stopping = new AbortController();
+  /** The worker for which `restartEach` starts a successor. */
+  let beingReplaced: RunningWorker | undefined;
 
   /** Starts a worker. `stop` waits for it. */
   function start(): Promise<void> {
@@ -78,7 +80,7 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
     log.info({ pid }, 'worker started');
     worker.once('exit', (code, signal) => {
       // Workers that are stopped on purpose are no longer in the set.
-      if (!running.delete(started) || stopping.signal.aborted) return;
+      if (!running.delete(started) || stopping.signal.aborted || started === beingReplaced) return;
       log.error({ pid, code, signal }, 'worker ended unexpectedly: starting another');
       void replace();
     });
@@ -113,11 +115,15 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
       if (stopping.signal.aborted) return;
       // It has ended by itself, and is being replaced.
       if (!running.has(old)) continue;
+      beingReplaced = old;
       try {
         await start();
       } catch (error) {
         log.error({ err: error }, 'restart abandoned: a new worker did not start');
+        if (!running.has(old)) void replace();
         return;
+      } finally {
+        beingReplaced = undefined;
       }
       await end(old);
     }

@@ -79,9 +79,20 @@ async function forEachImage(
 ): Promise<void> {
   let done = 0;
   progress(step, done, names.length);
-  await pLimit(CONCURRENT_IMAGES).map(names, async (name) => {
-    await action(name);
-    done += 1;
-    progress(step, done, names.length);
-  });
+  const limit = pLimit({ concurrency: CONCURRENT_IMAGES, rejectOnClear: true });
+  const actions = names.map((name) =>
+    limit(async () => {
+      await action(name);
+      done += 1;
+      progress(step, done, names.length);
+    }),
+  );
+  try {
+    await Promise.all(actions);
+  } catch (error) {
+    // The stores must not be closed while images are read from them.
+    limit.clearQueue();
+    await Promise.allSettled(actions);
+    throw error;
+  }
 }

@@ -66,6 +66,8 @@ t.test('SIGHUP replaces all workers, and no request fails', needsServers, async 
   };
   const restart = async () => {
     service.child.kill('SIGHUP');
+    // A signal to the process group reaches the workers too.
+    for (const pid of pids) process.kill(pid, 'SIGHUP');
     const started = await waitForLines('worker started', WORKERS);
     await waitForLines('restarted the workers', 1);
     return started.map(({ pid }) => pid);
