@@ -459,6 +459,8 @@ t.test('on Ctrl-C writes the reports and deletes the accounts before it exits', 
   const files = await reportFiles(t);
   const { child, output } = spawnNode(t, [script(COMMAND), '--base-url', service.url, ...files.args], {});
   await until(async () => (await readContents(service.stores)).posts > 0);
+  // As from a terminal: npm passes on the signal, which the terminal has also sent to this process.
+  child.kill('SIGINT');
   child.kill('SIGINT');
   const [code] = await once(child, 'close');
   t.equal(code, 130);

@@ -89,14 +89,20 @@ async function selectIds({ only, skip, 'only-failed': onlyFailed, slow }: Argume
   return new Set(ids);
 }
 
+/** A second signal within this time is the same Ctrl-C, which npm has passed on too. */
+const SAME_INTERRUPT_MS = 1000;
+
 /** Returns abort signals: the first Ctrl-C stops the checks, the second one the deletion of the accounts. */
 function interruptSignals() {
   const [checking, deleting] = [new AbortController(), new AbortController()];
+  let interruptedAt: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (checking.signal.aborted) deleting.abort();
-      else console.error('Interrupted: deleting the accounts of the run. Press Ctrl-C again to leave them.');
-      checking.abort();
+      if (interruptedAt === undefined) {
+        interruptedAt = performance.now();
+        console.error('Interrupted: deleting the accounts of the run. Press Ctrl-C again to leave them.');
+        checking.abort();
+      } else if (performance.now() - interruptedAt > SAME_INTERRUPT_MS) deleting.abort();
     });
   }
   return { signal: checking.signal, abortSignal: deleting.signal };

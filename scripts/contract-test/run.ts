@@ -150,8 +150,12 @@ export async function run(settings: Settings): Promise<Run> {
     ...result,
   });
 
+  const endOf = () => (settings.signal.aborted ? 'interrupted' : bailController.signal.aborted ? 'bailed' : 'complete');
+  /** Set when the rules have been checked: a later interrupt only ends the deletion of accounts. */
+  let endOfRules: Run['ended'] | undefined;
+
   async function summarize(left: number[]): Promise<Run> {
-    const ended = settings.signal.aborted ? 'interrupted' : bailController.signal.aborted ? 'bailed' : 'complete';
+    const ended = endOfRules ?? endOf();
     const notChecked = notRun(ended === 'bailed' ? 'an earlier rule failed' : 'the run was interrupted');
     const documentOutcomes = documentRules.filter(selects).map(async (rule) => {
       return outcome(
@@ -183,6 +187,7 @@ export async function run(settings: Settings): Promise<Run> {
     log(estimate(limits.states, total));
     const users = createTestUsers(client, seed);
     for (const subjects of selectedGroups) await Promise.all(subjects.map((subject) => checkSubject(subject, users)));
+    endOfRules = endOf();
     await settings.onRulesChecked(await summarize([]));
   } catch (error) {
     // After an interrupt, requests of `recognize` fail, and so do waits for a rate limit.
