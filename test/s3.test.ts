@@ -185,6 +185,14 @@ async function testS3(endpoint: string): Promise<void> {
     });
   }
 
+  await t.test('an upload whose connection is reset is repeated once', async (t) => {
+    const { proxy, images } = await openFaulty(t);
+    await proxy.setFault({ afterBytes: 0, how: 'reset' });
+    proxy.sent = '';
+    await t.rejects(put(images, randomBytes(10)), StoreUnavailableError);
+    t.equal(proxy.sent.split(`PUT /${bucket}/`).length - 1, 2);
+  });
+
   await t.test('a stream that fails without a listener does not end the process', async (t) => {
     const { proxy, images, store } = await openFaulty(t);
     const name = await store(randomBytes(LARGE_BYTES));

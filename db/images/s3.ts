@@ -1,4 +1,5 @@
-import { open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { createCircuitBreaker } from '../support/circuit-breaker.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { Log } from '../support/log.js';
@@ -58,16 +59,12 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
     kind: 's3',
 
     async put(name, path) {
-      const file = await open(path).catch((cause) => {
+      const { size } = await stat(path).catch((cause) => {
         throw new StoreUnavailableError('images', { cause });
       });
-      try {
-        const { size } = await file.stat();
-        const body = () => file.createReadStream({ start: 0, autoClose: false, highWaterMark: READ_BYTES });
-        await send({ method: 'PUT', key: name, body, contentLength: size });
-      } finally {
-        await file.close();
-      }
+      // A stream for each attempt, because undici destroys the stream of a failed one.
+      const body = () => createReadStream(path, { highWaterMark: READ_BYTES });
+      await send({ method: 'PUT', key: name, body, contentLength: size });
     },
 
     get: (name) =>
