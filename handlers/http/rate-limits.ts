@@ -90,9 +90,9 @@ export async function createRateLimiter(
     }
     const { socket } = request.raw;
     // Only direct connections may be delayed: behind a proxy, other clients have the same `remoteAddress`. A proxy may also send
-    // requests of its own, such as health checks. A refusal by another
-    // bucket than `general` may be innocent: several users of one address can exceed the strict limit, and an untrusted page can
-    // send requests from a visitor's browser. Such a refusal counts only if requests were pipelined, which no browser does.
+    // requests of its own, such as health checks. A refusal by another bucket than `general` may be innocent: several users of one
+    // address can exceed the strict limit, and an untrusted page can send requests from a visitor's browser. Such a refusal counts
+    // only if requests were pipelined, which no browser does.
     const isFlood = bucket === 'general' || hasPipelined(socket);
     const isDirect = request.ip === socket.remoteAddress && !isListed(proxies, request.ip);
     if (isFlood && isDirect) countRefused(request.ip, status.ttl);

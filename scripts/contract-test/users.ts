@@ -79,7 +79,10 @@ export function createAccountRegistry(): AccountRegistry {
   const accountsByToken = new Map<string, Account>();
   let registeredCount = 0;
 
-  /** Tries the last token first. Logs in if there is none, or if its session has ended. `onExchange` records the results. */
+  /**
+   * Deletes an account with its last token. Logs in first if it has no token, or if that session has ended. `onExchange` records
+   * the new token and the deletion.
+   */
   async function remove(send: Send, account: Account): Promise<void> {
     const { email, password } = account;
     for (const newSession of [false, true]) {

@@ -56,7 +56,7 @@ export function randomRequest(random: Random, fixture: Fixture): FuzzRequest {
   return { ...request, pauseAfter: pauseAfter(random, request.bytes.length) };
 }
 
-/** Returns the number of bytes before the pause, or `length` if there is none. */
+/** Returns how many bytes of a request are sent before a pause: all `length` bytes if there is no pause. */
 function pauseAfter(random: Random, length: number): number {
   if (!random.chance(PAUSED_SHARE)) return length;
   return random.chance(0.5) ? random.below(length + 1) : length - random.below(Math.min(length, BYTES_AT_END) + 1);
