@@ -99,7 +99,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_in_5 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_in_5 instanceof Date) {
-            json += JSON_STR_QUOTE + value_in_5.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_in_5)
           } else if (value_in_5 instanceof RegExp) {
             json += asString(value_in_5.source)
           } else {
@@ -118,7 +118,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_field_6 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_field_6 instanceof Date) {
-            json += JSON_STR_QUOTE + value_field_6.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_field_6)
           } else if (value_field_6 instanceof RegExp) {
             json += asString(value_field_6.source)
           } else {
@@ -137,7 +137,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_code_7 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_code_7 instanceof Date) {
-            json += JSON_STR_QUOTE + value_code_7.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_code_7)
           } else if (value_code_7 instanceof RegExp) {
             json += asString(value_code_7.source)
           } else {
@@ -156,7 +156,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_message_8 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_message_8 instanceof Date) {
-            json += JSON_STR_QUOTE + value_message_8.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_message_8)
           } else if (value_message_8 instanceof RegExp) {
             json += asString(value_message_8.source)
           } else {
@@ -204,7 +204,7 @@ return json + JSON_STR_END_OBJECT
           if (value_code_1 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_code_1 instanceof Date) {
-            json += JSON_STR_QUOTE + value_code_1.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_code_1)
           } else if (value_code_1 instanceof RegExp) {
             json += asString(value_code_1.source)
           } else {
@@ -223,7 +223,7 @@ return json + JSON_STR_END_OBJECT
           if (value_message_2 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_message_2 instanceof Date) {
-            json += JSON_STR_QUOTE + value_message_2.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_message_2)
           } else if (value_message_2 instanceof RegExp) {
             json += asString(value_message_2.source)
           } else {
@@ -298,7 +298,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_token_2 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_token_2 instanceof Date) {
-            json += JSON_STR_QUOTE + value_token_2.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_token_2)
           } else if (value_token_2 instanceof RegExp) {
             json += asString(value_token_2.source)
           } else {
@@ -375,7 +375,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_name_2 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_name_2 instanceof Date) {
-            json += JSON_STR_QUOTE + value_name_2.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_name_2)
           } else if (value_name_2 instanceof RegExp) {
             json += asString(value_name_2.source)
           } else {
@@ -394,7 +394,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_username_3 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_username_3 instanceof Date) {
-            json += JSON_STR_QUOTE + value_username_3.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_username_3)
           } else if (value_username_3 instanceof RegExp) {
             json += asString(value_username_3.source)
           } else {
@@ -413,7 +413,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_email_4 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_email_4 instanceof Date) {
-            json += JSON_STR_QUOTE + value_email_4.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_email_4)
           } else if (value_email_4 instanceof RegExp) {
             json += asString(value_email_4.source)
           } else {
@@ -476,7 +476,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_message_1 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_message_1 instanceof Date) {
-            json += JSON_STR_QUOTE + value_message_1.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_message_1)
           } else if (value_message_1 instanceof RegExp) {
             json += asString(value_message_1.source)
           } else {
@@ -539,7 +539,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_id_1 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_id_1 instanceof Date) {
-            json += JSON_STR_QUOTE + value_id_1.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_id_1)
           } else if (value_id_1 instanceof RegExp) {
             json += asString(value_id_1.source)
           } else {
@@ -558,7 +558,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_device_name_2 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_device_name_2 instanceof Date) {
-            json += JSON_STR_QUOTE + value_device_name_2.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_device_name_2)
           } else if (value_device_name_2 instanceof RegExp) {
             json += asString(value_device_name_2.source)
           } else {
@@ -669,7 +669,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_name_2 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_name_2 instanceof Date) {
-            json += JSON_STR_QUOTE + value_name_2.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_name_2)
           } else if (value_name_2 instanceof RegExp) {
             json += asString(value_name_2.source)
           } else {
@@ -688,7 +688,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_username_3 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_username_3 instanceof Date) {
-            json += JSON_STR_QUOTE + value_username_3.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_username_3)
           } else if (value_username_3 instanceof RegExp) {
             json += asString(value_username_3.source)
           } else {
@@ -721,7 +721,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_profile_link_4 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_profile_link_4 instanceof Date) {
-            json += JSON_STR_QUOTE + value_profile_link_4.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_profile_link_4)
           } else if (value_profile_link_4 instanceof RegExp) {
             json += asString(value_profile_link_4.source)
           } else {
@@ -800,7 +800,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_name_2 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_name_2 instanceof Date) {
-            json += JSON_STR_QUOTE + value_name_2.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_name_2)
           } else if (value_name_2 instanceof RegExp) {
             json += asString(value_name_2.source)
           } else {
@@ -819,7 +819,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_username_3 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_username_3 instanceof Date) {
-            json += JSON_STR_QUOTE + value_username_3.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_username_3)
           } else if (value_username_3 instanceof RegExp) {
             json += asString(value_username_3.source)
           } else {
@@ -852,7 +852,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_profile_link_4 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_profile_link_4 instanceof Date) {
-            json += JSON_STR_QUOTE + value_profile_link_4.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_profile_link_4)
           } else if (value_profile_link_4 instanceof RegExp) {
             json += asString(value_profile_link_4.source)
           } else {
@@ -927,7 +927,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_title_2 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_title_2 instanceof Date) {
-            json += JSON_STR_QUOTE + value_title_2.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_title_2)
           } else if (value_title_2 instanceof RegExp) {
             json += asString(value_title_2.source)
           } else {
@@ -946,7 +946,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_text_3 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_text_3 instanceof Date) {
-            json += JSON_STR_QUOTE + value_text_3.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_text_3)
           } else if (value_text_3 instanceof RegExp) {
             json += asString(value_text_3.source)
           } else {
@@ -979,7 +979,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_image_4 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_image_4 instanceof Date) {
-            json += JSON_STR_QUOTE + value_image_4.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_image_4)
           } else if (value_image_4 instanceof RegExp) {
             json += asString(value_image_4.source)
           } else {
@@ -1021,7 +1021,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_author_username_6 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_author_username_6 instanceof Date) {
-            json += JSON_STR_QUOTE + value_author_username_6.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_author_username_6)
           } else if (value_author_username_6 instanceof RegExp) {
             json += asString(value_author_username_6.source)
           } else {
@@ -1164,7 +1164,7 @@ return json + JSON_STR_END_OBJECT
           if (value_title_2 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_title_2 instanceof Date) {
-            json += JSON_STR_QUOTE + value_title_2.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_title_2)
           } else if (value_title_2 instanceof RegExp) {
             json += asString(value_title_2.source)
           } else {
@@ -1183,7 +1183,7 @@ return json + JSON_STR_END_OBJECT
           if (value_text_3 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_text_3 instanceof Date) {
-            json += JSON_STR_QUOTE + value_text_3.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_text_3)
           } else if (value_text_3 instanceof RegExp) {
             json += asString(value_text_3.source)
           } else {
@@ -1216,7 +1216,7 @@ return json + JSON_STR_END_OBJECT
           if (value_image_4 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_image_4 instanceof Date) {
-            json += JSON_STR_QUOTE + value_image_4.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_image_4)
           } else if (value_image_4 instanceof RegExp) {
             json += asString(value_image_4.source)
           } else {
@@ -1258,7 +1258,7 @@ return json + JSON_STR_END_OBJECT
           if (value_author_username_6 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_author_username_6 instanceof Date) {
-            json += JSON_STR_QUOTE + value_author_username_6.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_author_username_6)
           } else if (value_author_username_6 instanceof RegExp) {
             json += asString(value_author_username_6.source)
           } else {
@@ -1358,7 +1358,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_title_2 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_title_2 instanceof Date) {
-            json += JSON_STR_QUOTE + value_title_2.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_title_2)
           } else if (value_title_2 instanceof RegExp) {
             json += asString(value_title_2.source)
           } else {
@@ -1377,7 +1377,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_text_3 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_text_3 instanceof Date) {
-            json += JSON_STR_QUOTE + value_text_3.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_text_3)
           } else if (value_text_3 instanceof RegExp) {
             json += asString(value_text_3.source)
           } else {
@@ -1410,7 +1410,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_image_4 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_image_4 instanceof Date) {
-            json += JSON_STR_QUOTE + value_image_4.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_image_4)
           } else if (value_image_4 instanceof RegExp) {
             json += asString(value_image_4.source)
           } else {
@@ -1452,7 +1452,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_author_username_6 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_author_username_6 instanceof Date) {
-            json += JSON_STR_QUOTE + value_author_username_6.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_author_username_6)
           } else if (value_author_username_6 instanceof RegExp) {
             json += asString(value_author_username_6.source)
           } else {
@@ -1545,7 +1545,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_name_2 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_name_2 instanceof Date) {
-            json += JSON_STR_QUOTE + value_name_2.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_name_2)
           } else if (value_name_2 instanceof RegExp) {
             json += asString(value_name_2.source)
           } else {
@@ -1564,7 +1564,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_username_3 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_username_3 instanceof Date) {
-            json += JSON_STR_QUOTE + value_username_3.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_username_3)
           } else if (value_username_3 instanceof RegExp) {
             json += asString(value_username_3.source)
           } else {
@@ -1597,7 +1597,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_profile_link_4 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_profile_link_4 instanceof Date) {
-            json += JSON_STR_QUOTE + value_profile_link_4.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_profile_link_4)
           } else if (value_profile_link_4 instanceof RegExp) {
             json += asString(value_profile_link_4.source)
           } else {
@@ -1696,7 +1696,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_name_2 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_name_2 instanceof Date) {
-            json += JSON_STR_QUOTE + value_name_2.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_name_2)
           } else if (value_name_2 instanceof RegExp) {
             json += asString(value_name_2.source)
           } else {
@@ -1715,7 +1715,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_username_3 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_username_3 instanceof Date) {
-            json += JSON_STR_QUOTE + value_username_3.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_username_3)
           } else if (value_username_3 instanceof RegExp) {
             json += asString(value_username_3.source)
           } else {
@@ -1748,7 +1748,7 @@ const asInteger = serializer.asInteger.bind(serializer)
           if (value_profile_link_4 === null) {
             json += JSON_STR_EMPTY_STRING
           } else if (value_profile_link_4 instanceof Date) {
-            json += JSON_STR_QUOTE + value_profile_link_4.toISOString() + JSON_STR_QUOTE
+            json += asDateTime(value_profile_link_4)
           } else if (value_profile_link_4 instanceof RegExp) {
             json += asString(value_profile_link_4.source)
           } else {
