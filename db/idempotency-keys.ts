@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import type { OutboxEntry } from './outbox/index.js';
-import { secondsFromNow } from './postgres/clock.js';
+import { STATEMENT_TIME } from './postgres/clock.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { tryLock } from './postgres/locks.js';
 import { createPost, type PostContent, type PostRow, type PostStores } from './posts.js';
@@ -34,7 +35,7 @@ export type PostCreation =
 type NewPost = Omit<PostRow, 'author_private'>;
 
 /** The time 24 hours ago. Keys that were created then or earlier have expired. */
-const EXPIRED_BEFORE = secondsFromNow(-24 * 60 * 60);
+const EXPIRED_BEFORE = sql<string>`${STATEMENT_TIME} - interval '24 hours'`;
 
 /** Returns the outcome of an earlier request with this key, or undefined if there was none in the last 24 hours. */
 export async function findEarlierCreation(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { ACCOUNT_COLUMNS, type Account, type Credentials } from './accounts.js';
 import { retryDeadlocks } from './postgres/client.js';
-import { NOW } from './postgres/clock.js';
+import { NOW, STATEMENT_TIME } from './postgres/clock.js';
 import type { Database, Postgres } from './postgres/index.js';
 import { sharedLocksWithin } from './postgres/locks.js';
 import type { SessionRow } from './schema.js';
@@ -141,5 +141,5 @@ export async function deleteOtherSessions(db: Database, accountId: number, curre
 }
 
 export async function purgeExpiredSessions(db: Database): Promise<void> {
-  await db.deleteFrom('sessions').where('expires_at', '<=', NOW).execute();
+  await db.deleteFrom('sessions').where('expires_at', '<=', STATEMENT_TIME).execute();
 }

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import t from 'tap';
+import { purgeExpiredKeys } from '../db/idempotency-keys.js';
 import { startPurging } from '../db/purge.js';
+import { purgeExpiredSessions } from '../db/sessions.js';
 import type { Stores } from '../db/stores.js';
 import { freshStores, openTestStores, silentLog } from './support/stores.js';
 import { until } from './support/until.js';
@@ -57,6 +60,23 @@ t.test('a start purges expired sessions and idempotency keys, and no others', as
   const stores = await openTestStores(t, environment);
   await untilPurged(stores, expired);
   t.same(await countRows(stores), [1, 1], 'unexpired ones are kept');
+});
+
+t.test('a purge reads only the expired rows, from an index', async (t) => {
+  const { db } = await openTestStores(t);
+  await db.transaction().execute(async (trx) => {
+    const countScans = async () => {
+      const { rows } = await sql`select relname, seq_scan from pg_stat_xact_user_tables
+        where relname in ('sessions', 'idempotency_keys') order by 1`.execute(trx);
+      return rows;
+    };
+    // Otherwise PostgreSQL would scan an empty table.
+    await sql`set local enable_seqscan = off`.execute(trx);
+    const before = await countScans();
+    await purgeExpiredSessions(trx);
+    await purgeExpiredKeys(trx);
+    t.same(await countScans(), before);
+  });
 });
 
 t.test('purges periodically; a failed purge is logged, and the next one succeeds', async (t) => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { SocialGraph } from '../graph/index.js';
 import type { ImageStore } from '../images/index.js';
-import { NOW } from '../postgres/clock.js';
+import { NOW, STATEMENT_TIME } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import type { OutboxTable } from '../schema.js';
 import { StoreUnavailableError } from '../support/errors.js';
@@ -171,7 +171,7 @@ export function createOutbox(
       .selectFrom('outbox')
       .select(['id', 'kind', 'key'])
       .where(sql<boolean>`kind = any(${kinds}::text[])`)
-      .where('due_at', '<=', NOW)
+      .where('due_at', '<=', STATEMENT_TIME)
       .orderBy('due_at')
       .orderBy('id')
       .limit(RELAY_BATCH_SIZE)

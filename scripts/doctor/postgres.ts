@@ -3,7 +3,7 @@ import pg from 'pg';
 import { checkInstallation, type Installation } from '../../db/installation.js';
 import { findAppliedMigrations } from '../../db/migrate.js';
 import { readBacklog } from '../../db/outbox/backlog.js';
-import { NOW } from '../../db/postgres/clock.js';
+import { STATEMENT_TIME } from '../../db/postgres/clock.js';
 import type { Database } from '../../db/postgres/index.js';
 import { migrations } from '../../db/postgres/migrations/index.js';
 import { openPostgres, type PostgresOptions } from '../../db/postgres/server.js';
@@ -205,7 +205,8 @@ async function checkOutbox(db: Database): Promise<Finding> {
 async function checkExpiredSessions(db: Database): Promise<Finding> {
   const { count } = await readRow(
     db,
-    sql<{ count: number }>`select count(*) as count from sessions where expires_at < ${NOW} - interval '1 hour'`,
+    sql<{ count: number }>`
+      select count(*) as count from sessions where expires_at < ${STATEMENT_TIME} - interval '1 hour'`,
   );
   if (count === 0) return ok('purged');
   return warning(`${count} expired more than an hour ago: no running service purges them`);

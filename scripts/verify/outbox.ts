@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { NOW } from '../../db/postgres/clock.js';
+import { NOW, STATEMENT_TIME } from '../../db/postgres/clock.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { OutboxTable } from '../../db/schema.js';
 import { paginate } from '../pages.js';
@@ -20,7 +20,7 @@ export interface PendingEntries {
   since: string;
 }
 
-const OVERDUE = sql<boolean>`due_at < ${NOW} - interval '5 minutes'`;
+const OVERDUE = sql<boolean>`due_at < ${STATEMENT_TIME} - interval '5 minutes'`;
 
 /** Not entries that wait for their second delivery: their attempts failed before the first one succeeded. */
 const FAILING = sql<boolean>`attempts >= 10 and not delivered`;
