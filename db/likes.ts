@@ -40,9 +40,13 @@ export async function setLikes(
     // For a post that does not exist, the id of an author who does not exist is locked, so that its 404 takes as long as that
     // of a hidden post.
     const authors = postsOf(changes).map((post) => (owners.get(post) ?? NONEXISTENT_OWNER).id);
-    await lockShared(trx, { accounts: [...changes.map(({ person }) => person), ...authors], posts: postsOf(changes) });
+    // A post that does not exist is not locked: the batch would wait while the post's likes are removed.
+    await lockShared(trx, {
+      accounts: [...changes.map(({ person }) => person), ...authors],
+      posts: [...owners.keys()],
+    });
     const graphInTransaction = graph.within(trx);
-    const outcomes = await checkVisibility(trx, graphInTransaction, changes);
+    const outcomes = await checkVisibility(trx, graphInTransaction, changes, owners);
     const allowed = changes.filter((_, index) => outcomes[index] === 'done');
     // The changes of a batch are concurrent, so they may be applied in any order.
     const likes = allowed.filter((change) => change.liked);
@@ -56,11 +60,12 @@ export async function setLikes(
 
 const postsOf = (changes: readonly LikeChange[]) => changes.map(({ post }) => post);
 
-/** Returns the outcome of each change: `done` if it is allowed. */
+/** Returns the outcome of each change: `done` if it is allowed. A post that is not locked counts as missing. */
 async function checkVisibility(
   trx: DatabaseTransaction,
   graph: SocialGraph,
   changes: readonly LikeChange[],
+  lockedPosts: Pick<ReadonlyMap<number, unknown>, 'has'>,
 ): Promise<LikeOutcome[]> {
   const people = await findAccounts(
     trx,
@@ -71,7 +76,8 @@ async function checkVisibility(
   return Promise.all(
     changes.map(async (change, index) => {
       if (!people[index]) return 'accountDeleted';
-      return (await canSee(change.person, owners.get(change.post), findFriends)) ? 'done' : 'notVisible';
+      const owner = lockedPosts.has(change.post) ? owners.get(change.post) : undefined;
+      return (await canSee(change.person, owner, findFriends)) ? 'done' : 'notVisible';
     }),
   );
 }
