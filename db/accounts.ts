@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { SocialGraph } from './graph/index.js';
-import { enqueue, imageReferences, type OutboxEntry } from './outbox/index.js';
+import { enqueue, imageReferences, insertEntries, type OutboxEntry } from './outbox/index.js';
 import { claimImage, type PendingImage } from './outbox/pending-images.js';
 import { retryDeadlocks } from './postgres/client.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
@@ -213,6 +213,9 @@ export async function deleteAccount(db: Database, checkedCredentials: Credential
   return retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checkedCredentials)));
 }
 
+/** An account may have more posts than one statement can delete within its timeout. */
+const POSTS_PER_STATEMENT = 5000;
+
 async function deleteInTransaction(
   trx: DatabaseTransaction,
   checkedCredentials: Credentials,
@@ -227,15 +230,21 @@ async function deleteInTransaction(
     .executeTakeFirst();
   if (!account)
     return { outcome: (await findCredentials(trx, { id: checkedCredentials.id })) ? 'stale' : 'accountDeleted' };
-  const posts = await trx
-    .deleteFrom('posts')
-    .where('author_id', '=', checkedCredentials.id)
-    .returning(['id', 'image'])
-    .execute();
-  const entries = await enqueue(trx, [
-    { kind: 'person', key: checkedCredentials.id },
-    ...imageReferences(account.picture, ...posts.map(({ image }) => image)),
-    ...posts.map(({ id }) => ({ kind: 'post', key: id }) as const),
-  ]);
+  const person = { kind: 'person', key: checkedCredentials.id } as const;
+  const entries = await enqueue(trx, [person, ...imageReferences(account.picture)]);
+  const postsOfAccount = trx.selectFrom('posts').select('id').where('author_id', '=', checkedCredentials.id);
+  const ids = (await postsOfAccount.execute()).map(({ id }) => id);
+  for (let start = 0; start < ids.length; start += POSTS_PER_STATEMENT) {
+    const { rows } = await deletePosts(ids.slice(start, start + POSTS_PER_STATEMENT)).execute(trx);
+    entries.push(...rows);
+  }
   return { outcome: 'deleted', entries };
 }
+
+/** Builds a statement that deletes posts and inserts their outbox entries. The statement returns the entries. */
+const deletePosts = (ids: readonly number[]) => sql<OutboxEntry>`
+  with deleted as (delete from posts where id = any(${ids}::int8[]) returning id, image)
+  ${insertEntries(sql`
+    select 'image', image from deleted where image is not null
+    union all
+    select 'post', id::text from deleted`)}`;

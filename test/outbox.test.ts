@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import t from 'tap';
-import { createAccount } from '../db/accounts.js';
+import { createAccount, deleteAccount, findCredentials } from '../db/accounts.js';
 import { createPostOnce } from '../db/idempotency-keys.js';
 import { enqueue } from '../db/outbox/index.js';
 import { claimImage, withPendingImage } from '../db/outbox/pending-images.js';
@@ -11,7 +11,7 @@ import { createPost } from '../db/posts.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { countLikes, idsOf } from './support/contents.js';
 import { listImageNames } from './support/image-store.js';
-import { createFixtures } from './support/inconsistencies.js';
+import { createFixtures, openStoresWithoutRelay } from './support/inconsistencies.js';
 import { freshDataDirectory, freshStores, needsServers, openTestStores, silentLog } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -74,6 +74,26 @@ t.test('the relay delivers entries that a request has left undelivered', async (
   await enqueueEntry('post', missing);
   await until(async () => (await waiting(missing)).length === 0);
   t.same(await countLikes(graph, [missing]), [0]);
+});
+
+t.test('the deletion of an account with many posts takes several statements', async (t) => {
+  const stores = await openStoresWithoutRelay(t, await freshStores(t));
+  const author = await createFixtures(stores).account();
+  await sql`insert into posts (author_id, title, text, image)
+    select ${author}, 'T', 'T', n || '.png' from generate_series(1, 5001) n`.execute(stores.db);
+  await sql`create function refuse_many() returns trigger language plpgsql as $$ begin
+    if (select count(*) > 5000 from deleted) then raise 'too many posts in one statement'; end if;
+    return null; end $$`.execute(stores.db);
+  await sql`create trigger refuse_many after delete on posts
+    referencing old table as deleted for each statement execute function refuse_many()`.execute(stores.db);
+  const credentials = await findCredentials(stores.db, { id: author });
+  const deletion = credentials && (await deleteAccount(stores.db, credentials));
+  t.match(
+    deletion,
+    { outcome: 'deleted', entries: { length: 1 + 2 * 5001 } },
+    'the person, the posts and their images',
+  );
+  t.same(await stores.db.selectFrom('posts').selectAll().execute(), []);
 });
 
 t.test('a failed delivery is retried until it succeeds', async (t) => {
