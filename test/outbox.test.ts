@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import t from 'tap';
 import { createAccount, deleteAccount, findCredentials } from '../db/accounts.js';
+import { EDGES_PER_REMOVAL } from '../db/graph/index.js';
 import { createPostOnce } from '../db/idempotency-keys.js';
 import { enqueue } from '../db/outbox/index.js';
 import { claimImage, withPendingImage } from '../db/outbox/pending-images.js';
@@ -74,6 +75,31 @@ t.test('the relay delivers entries that a request has left undelivered', async (
   await enqueueEntry('post', missing);
   await until(async () => (await waiting(missing)).length === 0);
   t.same(await countLikes(graph, [missing]), [0]);
+});
+
+t.test('a removal of many edges stops between transactions, and the next delivery continues it', async (t) => {
+  const { db, graph, outbox } = await openStoresWithoutRelay(t, await freshStores(t));
+  const noEdges = { friendships: [], requests: [], likes: [] };
+  const [removed, ...others] = Array.from({ length: EDGES_PER_REMOVAL + 2 }, (_, index) => 6_000_000 + index);
+  const key = removed ?? 0;
+  for (const [kind, edges] of [
+    ['person', { likes: others.map((post) => ({ person: key, post })) }],
+    ['person', { requests: others.map((to) => ({ from: key, to })) }],
+    ['post', { likes: others.map((person) => ({ person, post: key })) }],
+  ] as const) {
+    const countEdges = async () => {
+      const { requests, likes } = await graph.bulk.edgesOf(kind === 'person' ? [key] : others);
+      return requests.length + likes.length;
+    };
+    await graph.bulk.addEdges({ ...noEdges, ...edges });
+    const entries = await db.transaction().execute((trx) => enqueue(trx, [{ kind, key }]));
+    for (const expected of [1, 0]) {
+      t.equal((await db.selectFrom('outbox').selectAll().where('delivered', '=', false).execute()).length, 1);
+      await outbox.deliver(entries);
+      await until(async () => (await countEdges()) === expected);
+    }
+    t.same(await db.selectFrom('outbox').selectAll().where('delivered', '=', false).execute(), []);
+  }
 });
 
 t.test('the deletion of an account with many posts takes several statements', async (t) => {

@@ -62,6 +62,9 @@ export interface BulkAccess {
   removeEdges(edges: Edges): Promise<void>;
 }
 
+/** The maximum number of edges of one kind that one call removes with a node. */
+export const EDGES_PER_REMOVAL = 1000;
+
 /** `sent`, or the existing relation that prevents the request. */
 export type RequestOutcome = 'sent' | 'friends' | 'alreadySent' | 'alreadyReceived';
 
@@ -117,10 +120,13 @@ export interface SocialGraph {
 
   /** Creates the nodes that do not exist. */
   ensureNodes(nodes: Nodes): Promise<void>;
-  /** Removes the node of a person, if it exists, with its edges. */
-  removePerson(id: number): Promise<void>;
-  /** Removes the node of a post, if it exists, with its edges. */
-  removePost(id: number): Promise<void>;
+  /**
+   * Removes the node of a person, if it exists, with its edges. If it has many edges, removes `EDGES_PER_REMOVAL` of them and
+   * returns false: the caller then repeats the call. So no call exceeds a timeout or holds many locks for long.
+   */
+  removePerson(id: number): Promise<boolean>;
+  /** Removes the node of a post, like `removePerson`. */
+  removePost(id: number): Promise<boolean>;
 
   readonly bulk: BulkAccess;
   /** Returns the id of the installation that has claimed the graph, if any. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Neo4jError } from 'neo4j-driver';
 import type { Log } from '../support/log.js';
 import * as cypher from './cypher.js';
-import type { LikesOfPost, RequestOutcome, SocialGraph } from './index.js';
+import { EDGES_PER_REMOVAL, type LikesOfPost, type RequestOutcome, type SocialGraph } from './index.js';
 import { neo4jBulkAccess } from './neo4j-bulk.js';
 import { connectNeo4j, type Neo4jOptions, type Run } from './neo4j-session.js';
 import { ensureNodes, idsOf, inLockOrder } from './neo4j-shared.js';
@@ -13,8 +13,6 @@ const MAINTENANCE_TIMEOUT_MS = 10 * 60 * 1000;
 
 /** The age, in call timeouts, at which an `Attempt` node is deleted. Its transaction is no longer retried. */
 const ATTEMPT_MAX_AGE_TIMEOUTS = 30;
-
-const EDGES_PER_TRANSACTION = 10_000;
 
 /** All likers of a post are scanned if there are at most this many. Otherwise, each queried person is looked up. */
 const MAX_LIKERS_SCANNED = 1000;
@@ -69,13 +67,13 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     await change(cypher.DELETE_ATTEMPTS, { attempt, maxAgeMs: ATTEMPT_MAX_AGE_TIMEOUTS * options.timeoutMs });
   }
 
-  /** Removes all edges of a node, in transactions of limited size. */
-  async function removeEdges(statement: string, id: number): Promise<void> {
-    let removed = EDGES_PER_TRANSACTION;
-    while (removed === EDGES_PER_TRANSACTION) {
-      const [row] = await write((run) => run<{ removed: number }>(statement, { id, limit: EDGES_PER_TRANSACTION }));
-      removed = row?.removed ?? 0;
-    }
+  /** Removes edges of a node, and the node if there were fewer than `EDGES_PER_REMOVAL`. Returns whether it is removed. */
+  async function remove(edgesStatement: string, nodeStatement: string, id: number): Promise<boolean> {
+    const parameters = { id, limit: EDGES_PER_REMOVAL };
+    const [row] = await write((run) => run<{ removed: number }>(edgesStatement, parameters));
+    if (row?.removed === EDGES_PER_REMOVAL) return false;
+    await change(nodeStatement, { id });
+    return true;
   }
 
   /**
@@ -147,15 +145,8 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
 
     ensureNodes: (nodes) => write(ensureNodes(nodes)),
 
-    async removePerson(id) {
-      await removeEdges(cypher.REMOVE_EDGES_OF_PERSON, id);
-      await change(cypher.REMOVE_PERSON, { id });
-    },
-
-    async removePost(id) {
-      await removeEdges(cypher.REMOVE_EDGES_OF_POST, id);
-      await change(cypher.REMOVE_POST, { id });
-    },
+    removePerson: (id) => remove(cypher.REMOVE_EDGES_OF_PERSON, cypher.REMOVE_PERSON, id),
+    removePost: (id) => remove(cypher.REMOVE_EDGES_OF_POST, cypher.REMOVE_POST, id),
 
     bulk: neo4jBulkAccess(maintenance),
 

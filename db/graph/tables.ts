@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Database } from '../postgres/index.js';
-import type { Friendship, Like, SocialGraph } from './index.js';
+import { EDGES_PER_REMOVAL, type Friendship, type Like, type SocialGraph } from './index.js';
 import { tableBulkAccess } from './tables-bulk.js';
 
 const peopleOf = (likes: readonly Like[]) => likes.map(({ person }) => person);
@@ -24,6 +24,17 @@ export function tableGraph(db: Database): SocialGraph {
       .where(condition)
       .executeTakeFirst();
     return numDeletedRows > 0n;
+  }
+
+  /** Deletes at most `EDGES_PER_REMOVAL` of the rows that meet the condition. Returns the number of deleted rows. */
+  async function removeSome(
+    table: 'graph_likes' | 'graph_friendships',
+    condition: RawBuilder<SqlBool>,
+  ): Promise<number> {
+    const { numAffectedRows } = await sql`
+      delete from ${sql.table(table)} where ctid = any(array(
+        select ctid from ${sql.table(table)} where ${condition} limit ${EDGES_PER_REMOVAL}))`.execute(db);
+    return Number(numAffectedRows);
   }
 
   return {
@@ -130,16 +141,12 @@ export function tableGraph(db: Database): SocialGraph {
     ensureNodes: async () => undefined,
 
     async removePerson(id) {
-      await db.deleteFrom('graph_likes').where('person_id', '=', id).execute();
-      await db
-        .deleteFrom('graph_friendships')
-        .where((eb) => eb.or([eb('lo', '=', id), eb('hi', '=', id)]))
-        .execute();
+      const likes = await removeSome('graph_likes', sql`person_id = ${id}`);
+      const friendships = await removeSome('graph_friendships', sql`lo = ${id} or hi = ${id}`);
+      return likes < EDGES_PER_REMOVAL && friendships < EDGES_PER_REMOVAL;
     },
 
-    async removePost(id) {
-      await db.deleteFrom('graph_likes').where('post_id', '=', id).execute();
-    },
+    removePost: async (id) => (await removeSome('graph_likes', sql`post_id = ${id}`)) < EDGES_PER_REMOVAL,
 
     bulk: tableBulkAccess(db),
 

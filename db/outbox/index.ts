@@ -86,7 +86,7 @@ export interface Outbox {
   deliver(entries: readonly OutboxEntry[]): Promise<void>;
   /** Starts the relay. */
   start(): void;
-  /** Stops the relay, and waits for deliveries in progress. */
+  /** Stops the relay, and waits for deliveries in progress, but not until a node with many edges is removed. */
   stop(): Promise<void>;
 }
 
@@ -103,7 +103,7 @@ export function createOutbox(
   observer: Observer = noopObserver,
 ): Outbox {
   const stopped = new AbortController();
-  const deliverNode = createNodeDelivery({ graphTransactions, graph }, observer);
+  const deliverNode = createNodeDelivery({ graphTransactions, graph }, observer, stopped.signal);
   const inlineDeliveries = new Set<Promise<void>>();
   let relay: Promise<void> | undefined;
 

@@ -21,10 +21,10 @@ interface Stores {
 type Entry = Pick<Selectable<OutboxTable>, 'id' | 'kind' | 'key' | 'delivered'>;
 
 /**
- * `done`: delivered. `skipped`: already delivered, not due, or being delivered elsewhere. `retryAlone`: not delivered with this
- * batch, and to be delivered on its own.
+ * `done`: delivered. `skipped`: already delivered, not due, or being delivered elsewhere. `continueAlone`: not or only partly
+ * delivered, to be continued in a transaction of its own.
  */
-type Outcome = 'done' | 'skipped' | 'retryAlone';
+type Outcome = 'done' | 'skipped' | 'continueAlone';
 
 /**
  * The maximum number of entries in a batch. Until the batch commits, it holds exclusive locks, and logins of its people and
@@ -34,28 +34,36 @@ const MAX_BATCH_SIZE = 50;
 
 /**
  * Creates a function that delivers the entry of a person or post to the graph. The function returns false if there was nothing
- * to do.
+ * to do, or if the signal aborted before a node with many edges was removed.
  *
- * The creation of nodes is batched across concurrent requests. Each removal has a transaction of its own: a node may have many
- * edges, and other deliveries must not wait until they are removed. If a batch fails, each of its entries is delivered alone.
+ * The creation of nodes is batched across concurrent requests. Each removal has transactions of its own: a node may have many
+ * edges, and other deliveries must not wait until they are removed. A transaction removes a limited number of edges, and the
+ * entry remains until all are removed, so a removal that was interrupted continues with the next delivery of the entry. If a
+ * batch fails, each of its entries is delivered alone.
  */
-export function createNodeDelivery(stores: Stores, observer: Observer): (entry: number) => Promise<boolean> {
+export function createNodeDelivery(
+  stores: Stores,
+  observer: Observer,
+  signal: AbortSignal,
+): (entry: number) => Promise<boolean> {
   const deliverTogether = batched(
     async (ids: number[]): Promise<Outcome[]> => {
       try {
         return await deliverBatch(stores, ids, { allowRemovals: false });
       } catch (error) {
         if (ids.length === 1) throw error;
-        return ids.map(() => 'retryAlone');
+        return ids.map(() => 'continueAlone');
       }
     },
     { maxBatchSize: MAX_BATCH_SIZE, ...observedBatches(observer, 'deliverNode') },
   );
   return async (id) => {
-    const outcome = await deliverTogether(id);
-    if (outcome !== 'retryAlone') return outcome === 'done';
-    const [retried] = await deliverBatch(stores, [id], { allowRemovals: true });
-    return retried === 'done';
+    let outcome: Outcome | undefined = await deliverTogether(id);
+    if (outcome === 'continueAlone') {
+      do [outcome] = await deliverBatch(stores, [id], { allowRemovals: true });
+      while (outcome === 'continueAlone' && !signal.aborted);
+    }
+    return outcome === 'done';
   };
 }
 
@@ -83,9 +91,12 @@ async function deliverBatch(
     const creations = entries.filter(exists);
     const removals = entries.filter((entry) => !exists(entry));
     if (creations.length > 0) await deliverCreations(trx, graphInTransaction, existing, creations);
-    if (allowRemovals) for (const entry of removals) await deliverRemoval(trx, graphInTransaction, entry);
-    const outcomeOf = (entry: Entry): Outcome => (allowRemovals || exists(entry) ? 'done' : 'retryAlone');
-    return new Map(entries.map((entry) => [entry.id, outcomeOf(entry)]));
+    const outcomes = new Map<number, Outcome>(creations.map(({ id }) => [id, 'done']));
+    for (const entry of removals) {
+      const isDone = allowRemovals && (await deliverRemoval(trx, graphInTransaction, entry));
+      outcomes.set(entry.id, isDone ? 'done' : 'continueAlone');
+    }
+    return outcomes;
   });
   if ([...outcomes.values()].includes('done')) failpoint('delivery committed');
   return ids.map((id) => outcomes.get(id) ?? 'skipped');
@@ -105,21 +116,24 @@ async function deliverCreations(
 }
 
 /**
- * Removes a node. Then deletes the entry, or schedules its second delivery after `maxCommitDelayMs`: an abandoned write may
- * still commit after the removal and create the node again.
+ * Removes a node, or some of its edges if it has many; then returns false. After the removal of the node, deletes the entry, or
+ * schedules its second delivery after `maxCommitDelayMs`: an abandoned write may still commit after the removal and create the
+ * node again.
  */
 async function deliverRemoval(
   trx: DatabaseTransaction,
   graph: SocialGraph,
   { id, kind, key, delivered: isSecondDelivery }: Entry,
-): Promise<void> {
-  await (kind === 'person' ? graph.removePerson(Number(key)) : graph.removePost(Number(key)));
+): Promise<boolean> {
+  const isRemoved = await (kind === 'person' ? graph.removePerson(Number(key)) : graph.removePost(Number(key)));
   failpoint('node written');
+  if (!isRemoved) return false;
   if (isSecondDelivery || graph.maxCommitDelayMs === 0) await trx.deleteFrom('outbox').where('id', '=', id).execute();
   else {
     const secondDelivery = { delivered: true, due_at: secondsFromNow(graph.maxCommitDelayMs / 1000) };
     await trx.updateTable('outbox').set(secondDelivery).where('id', '=', id).execute();
   }
+  return true;
 }
 
 /** Returns those of the ids whose rows exist, in ascending order. */

@@ -2,18 +2,14 @@ import { EventEmitter, on, once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { countLikes } from '../support/contents.js';
 import { beginTransaction, freshIds, needsNeo4j, neo4jUri, openTestGraph } from '../support/neo4j-graph.js';
-import { type FaultyProxy, startProxy } from '../support/proxy.js';
-import { queryGraph } from '../support/stores.js';
+import { startProxy } from '../support/proxy.js';
 
 const POOL_SIZE = 3;
 
 /** Bolt messages as single chunks: length, structure without fields, tag, end marker. COMMIT is in Latin-1. */
 const COMMIT = '\x00\x02\xb0\x12\x00\x00';
 const RESET = Buffer.from([0, 2, 0xb0, 0x0f, 0, 0]);
-
-const countCommits = (proxy: FaultyProxy) => proxy.sent.split(COMMIT).length - 1;
 
 t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
   const ids = freshIds(t);
@@ -120,30 +116,6 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
     t.strictSame(await proxied.friendsOfEach([user]), [[]]);
     await transaction.commit();
     t.equal(await proxied.request(user, other), 'sent');
-  });
-
-  t.test('a large removal is split into transactions', async (t) => {
-    const { proxy, proxied } = await openBehindProxy(t, 5000);
-    const [post, popular] = [ids.next(), ids.next()];
-    const many = Array.from({ length: 10_001 }, () => ids.next());
-    await queryGraph(
-      `MERGE (popular:Person {id: toInteger($popular)}) MERGE (post:Post {id: toInteger($post)})
-       WITH popular, post UNWIND $many AS id
-       CREATE (p:Person {id: toInteger(id)})-[:LIKES]->(post), (p)-[:FRIENDS_WITH]->(popular), (popular)-[:FRIENDS_WITH]->(p)`,
-      { many, post, popular },
-    );
-    proxy.sent = '';
-    await proxied.removePost(post);
-    t.equal(countCommits(proxy), 3, 'two chunks and the node');
-    proxy.sent = '';
-    await proxied.removePerson(popular);
-    t.equal(countCommits(proxy), 4, 'three chunks and the node');
-    t.strictSame(await countLikes(graph, [post]), [0]);
-    t.strictSame(await graph.bulk.edgesOf([popular, ...many.slice(0, 10)]), {
-      friendships: [],
-      requests: [],
-      likes: [],
-    });
   });
 
   t.test('an unreachable server is unavailable, and the error contains no password', async (t) => {
