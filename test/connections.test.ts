@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { METHODS } from 'node:http';
 import { connect } from 'node:net';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
@@ -64,6 +65,12 @@ t.test('does not respond to an earlier request with an error for later bytes tha
     `${LOGIN}Content-Length: ${json.length}\r\n\r\n${json}GARBAGE\r\n\r\n`,
   ]) {
     t.notMatch(await write(t, bytes), /400 Bad Request|not valid HTTP/);
+  }
+});
+
+t.test('responds to every method on an unknown path with 404', async (t) => {
+  for (const method of METHODS.filter((name) => name !== 'CONNECT')) {
+    t.match(await write(t, `${method} /nope HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1\.1 404 /, method);
   }
 });
 

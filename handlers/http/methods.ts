@@ -27,6 +27,8 @@ export function trackMethods(server: FastifyInstance): () => void {
     for (const method of METHODS) {
       if (!server.supportedMethods.includes(method)) server.addHttpMethod(method);
     }
+    // Otherwise Fastify would respond to a QUERY without a Content-Type with a 400, even if its path is unknown.
+    server.addHttpMethod('QUERY', { overrideExisting: true });
     for (const [url, { methods, config }] of [...paths]) {
       const allow = [...methods, 'OPTIONS'].join(', ');
       server.route({
