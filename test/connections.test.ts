@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { METHODS } from 'node:http';
-import { connect } from 'node:net';
-import Fastify from 'fastify';
+import { connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import Fastify, { type FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { respondToClientError } from '../handlers/http/client-errors.js';
+import { scrape } from './support/prometheus.js';
 import { PASSWORD, startTestService } from './support/service.js';
 import { until } from './support/until.js';
 import { nextAcceptedSocket, openConnection, writeBytes } from './support/wire.js';
@@ -48,6 +50,16 @@ t.test('responds to bytes that are not HTTP with a standard error whose request 
   }
 });
 
+t.test('logs a limited number of client errors, and then how many it has omitted', async (t) => {
+  const entries: { reqId?: string; omitted?: number }[] = [];
+  const server = { log: { info: (entry: object) => entries.push(entry) } } as unknown as FastifyInstance;
+  for (let error = 0; error < 100; error += 1) {
+    respondToClientError.call(server, new Error('not HTTP'), new PassThrough() as unknown as Socket);
+  }
+  t.equal(entries.filter(({ reqId }) => reqId).length, 20);
+  await until(() => entries.some(({ omitted }) => omitted === 80));
+});
+
 t.test('a request that takes too long to arrive returns 408', async (t) => {
   // The service's own timeout is five minutes.
   const http = { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 10 };
@@ -70,7 +82,11 @@ t.test('does not respond to an earlier request with an error for later bytes tha
 
 t.test('responds to every method on an unknown path with 404', async (t) => {
   for (const method of METHODS.filter((name) => name !== 'CONNECT')) {
-    t.match(await write(t, `${method} /nope HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1\.1 404 /, method);
+    t.match(
+      await write(t, `${method} /nope HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
+      /^HTTP\/1\.1 404 /,
+      method,
+    );
   }
 });
 
@@ -160,20 +176,25 @@ t.test('a client that resets its connection after CONNECT does not end the servi
   t.equal((await service.send('GET', '/auth/me', { token })).status, 200);
 });
 
-t.test('a client that disconnects within its body causes no error in the log', async (t) => {
+t.test('a request whose client disconnects is counted and logged as 499, without an error', async (t) => {
   const accepted = nextAcceptedSocket();
   const { socket, until } = openConnection(t, service.url);
   const served = await accepted;
   const closed = new Promise((resolve) => served.once('close', resolve));
   socket.write(`${LOGIN}Content-Length: 50\r\nExpect: 100-continue\r\n\r\n`);
   await until(/100 Continue/);
-  const before = service.logged().length;
+  const countAbandoned = async () =>
+    (await scrape(service.opsUrl)).value('http_requests_total', { operation: 'login', status: '499' }) ?? 0;
+  const [before, countBefore] = [service.logged().length, await countAbandoned()];
   socket.write('{"email"');
   socket.destroy();
   await closed;
   // Once a later request has a response, the service has handled the end of the earlier one.
   t.equal((await service.send('GET', '/auth/me', { token })).status, 200);
-  t.notMatch(service.logged().slice(before), /"level":50/);
+  const logged = service.logged().slice(before);
+  t.notMatch(logged, /"level":50/);
+  t.match(logged, /"route":"\/auth\/login","status":499/);
+  t.equal(await countAbandoned(), countBefore + 1);
 });
 
 const BOUNDARY = 'a-boundary';

@@ -9,6 +9,12 @@ import { ERROR_STATUSES, type ErrorCode } from './error-codes.js';
 /** The sockets on which `respondToClientError` has sent a response. */
 const respondedSockets = new WeakSet<Socket>();
 
+/** The maximum number of client errors that a server logs in a second, so that a flood of them does not fill the disk. */
+const MAX_LOGGED_PER_SECOND = 20;
+
+/** The number of client errors of each server in the current second. */
+const errorCounts = new WeakMap<FastifyInstance, number>();
+
 /** The responses to errors of Node and to CONNECT, by the code of the error. All other errors result in a 400. */
 const RESPONSES: Record<string, [code: ErrorCode, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long to arrive.'],
@@ -51,7 +57,7 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
   const id = randomUUID();
   const [code, message] = RESPONSES[error.code ?? ''] ?? ['invalid_http', 'The request is not valid HTTP.'];
   const status = ERROR_STATUSES[code];
-  this.log.info({ reqId: id, status, code: error.code }, 'client error');
+  logClientError(this, { reqId: id, status, code: error.code });
   respondedSockets.add(socket);
   const body = JSON.stringify({ code, message });
   socket.end(
@@ -67,4 +73,17 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
   );
   // Node no longer applies timeouts to this socket, so a client could keep it open.
   destroyAfterDelay(socket);
+}
+
+/** Logs a client error. Beyond `MAX_LOGGED_PER_SECOND`, errors are only counted, and their number is logged at the end of the second. */
+function logClientError(server: FastifyInstance, details: object): void {
+  const count = (errorCounts.get(server) ?? 0) + 1;
+  errorCounts.set(server, count);
+  if (count <= MAX_LOGGED_PER_SECOND) server.log.info(details, 'client error');
+  if (count > 1) return;
+  setTimeout(() => {
+    const omitted = (errorCounts.get(server) ?? 0) - MAX_LOGGED_PER_SECOND;
+    errorCounts.delete(server);
+    if (omitted > 0) server.log.info({ omitted }, 'client errors omitted');
+  }, 1000).unref();
 }

@@ -7,6 +7,7 @@ import { withTimeout } from '../../db/support/timeout.js';
 import type { OperationId } from '../../generated/types.js';
 import { securityEventCounts } from '../security/events.js';
 import { hashQueueLoad, hashQueueRefusals } from '../security/password-hashing.js';
+import { ERROR_STATUSES } from './error-codes.js';
 
 /** The buckets for durations: from the duration of a lookup in memory to more than the timeouts of the stores. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -41,7 +42,10 @@ interface HttpSources {
 }
 
 export interface Metrics extends Observer {
-  /** Records a response. `operation` is `none` if the request matches no operation of the contract. */
+  /**
+   * Records a request. `operation` is `none` if the request matches no operation of the contract, and `status` is 499 if there
+   * was no response. The duration of such a request is not recorded, because only the client determines it.
+   */
   recordRequest(operation: OperationId | 'none', status: number, seconds: number): void;
   /** Records a request that exceeded the storage quota of its account. */
   storageQuotaExceeded(): void;
@@ -96,7 +100,12 @@ export function createMetrics(): Metrics {
   const sharedGauge = (worst: 'max' | 'min', name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers, aggregator: worst });
 
-  const requests = counter('http_requests_total', 'Responses sent.', 'operation', 'status');
+  const requests = counter(
+    'http_requests_total',
+    'Requests, by status; 499 if the client disconnected before the response.',
+    'operation',
+    'status',
+  );
   const requestSeconds = histogram(
     'http_request_duration_seconds',
     'Time from the headers of a request to the end of its response.',
@@ -233,7 +242,7 @@ export function createMetrics(): Metrics {
     },
     recordRequest(operation, status, seconds) {
       requests.inc({ operation, status });
-      requestSeconds.observe({ operation }, seconds);
+      if (status !== ERROR_STATUSES.client_closed_request) requestSeconds.observe({ operation }, seconds);
     },
     storeCall: (store, verb, seconds, outcome) => storeSeconds.observe({ store, verb, outcome }, seconds),
     storageQuotaExceeded: () => quotaRefusals.inc({ quota: 'storage' }),

@@ -5,6 +5,7 @@ import cookie from '@fastify/cookie';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyReply,
   type FastifyRequest,
   LogController,
   type onSendHookHandler,
@@ -19,6 +20,7 @@ import { registerCors } from './cors.js';
 import { isFromUntrustedOrigin } from './cross-site.js';
 import { type ContractDocument, registerDocs } from './docs/index.js';
 import { registerEarlyExecution, startEarly } from './early-execution.js';
+import { ERROR_STATUSES } from './error-codes.js';
 import { respondToError } from './error-handler.js';
 import { badRequest, notFound, reason, shuttingDown } from './errors.js';
 import { trackMethods } from './methods.js';
@@ -43,7 +45,8 @@ import { startSlowReaderSweep } from './slow-readers.js';
  *    that the path does not support (405).
  * 4. The body parser runs. Then the handler validates the input (400, 404, 413, 415) and runs the operation.
  * 5. onSend closes the connection during a shutdown, and lets a client that is still sending read the response. onResponse
- *    limits the draining of the body, records metrics, and logs the request.
+ *    limits the draining of the body.
+ * 6. When the response has been sent or its connection has closed, the request is counted and logged.
  */
 
 declare module 'fastify' {
@@ -134,23 +137,12 @@ export async function buildServer(
   // Synchronous hooks take a callback, because promises would make a request for posts about 5% slower.
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'X-Request-Id': request.id, ...DEFAULT_HEADERS });
+    // Unlike an onResponse hook, this listener also runs when the client disconnects.
+    reply.raw.once('close', () => recordRequest(request, reply, metrics));
     done();
   });
-  server.addHook('onResponse', (request, reply, done) => {
-    limitDrain(request.raw);
-    const { operation } = request.routeOptions.config ?? {};
-    metrics.recordRequest(operation?.id ?? 'none', reply.statusCode, reply.elapsedTime / 1000);
-    // Not logged, so that a flood does not fill the disk. The first refusal was logged as a security event.
-    if (request.rateLimited) return done();
-    request.log.info(
-      {
-        method: request.method,
-        route: request.routeOptions.url ?? null,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-      },
-      'request',
-    );
+  server.addHook('onResponse', ({ raw }, _reply, done) => {
+    limitDrain(raw);
     done();
   });
 
@@ -197,6 +189,17 @@ export async function buildServer(
   // Ignores unknown values of `Expect`, as RFC 9110 section 10.1.1 allows. Node would respond with a 417 without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
   return server;
+}
+
+/** Counts and logs a request. */
+function recordRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
+  const { url, config } = request.routeOptions;
+  const status = reply.raw.headersSent ? reply.statusCode : ERROR_STATUSES.client_closed_request;
+  metrics.recordRequest(config?.operation?.id ?? 'none', status, reply.elapsedTime / 1000);
+  // Not logged, so that a flood does not fill the disk. The first refusal was logged as a security event.
+  if (request.rateLimited) return;
+  const ms = Math.round(reply.elapsedTime * 10) / 10;
+  request.log.info({ method: request.method, route: url ?? null, status, ms }, 'request');
 }
 
 /** Destroys the stream of a HEAD response, which Fastify would otherwise read to its end. */
