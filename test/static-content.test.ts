@@ -1,4 +1,5 @@
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { syncBuiltinESMExports } from 'node:module';
+import zlib, { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { negotiateEncoding } from '../handlers/http/static-content.js';
 import { startTestService } from './support/service.js';
@@ -65,6 +66,25 @@ t.test('compresses the document and the assets of the explorer, with an entity t
   // One asset is the document, with the same bytes and entity tags as /openapi.json.
   t.equal(tags.size, 3 * (paths.length - 1));
 });
+
+t.test('a compression that fails is repeated at the next request', async (t) => {
+  const { brotliCompress } = zlib;
+  t.teardown(() => replaceCompression(brotliCompress));
+  const { url } = await startTestService(t);
+  const get = createWireSender(t, url);
+  const statusOf = async () => (await get('GET', '/openapi.yaml', { headers: { 'Accept-Encoding': 'br' } })).status;
+  replaceCompression(() => {
+    throw new Error('out of memory');
+  });
+  t.equal(await statusOf(), 500);
+  replaceCompression(brotliCompress);
+  t.equal(await statusOf(), 200);
+});
+
+function replaceCompression(brotliCompress: unknown): void {
+  Object.assign(zlib, { brotliCompress });
+  syncBuiltinESMExports();
+}
 
 t.test('browsers cache the assets of the explorer, and revalidate the page and the document each time', async (t) => {
   const cacheControl = async (path: string) => (await send('GET', path)).headers.get('cache-control');

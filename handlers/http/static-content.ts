@@ -49,7 +49,10 @@ export function createStaticHandler(
     const encoding = compressible ? negotiateEncoding(accepted) : undefined;
     const pending = variants.get(encoding) ?? encode(encoding);
     variants.set(encoding, pending);
-    const variant = await pending;
+    const variant = await pending.catch((error) => {
+      variants.delete(encoding);
+      throw error;
+    });
     // During a rolling upgrade, a page of another version may request its assets here. Caches
     // must revalidate this response, because it is not the version that the URL names.
     const { version: requested } = request.params as { version?: string };
