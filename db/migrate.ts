@@ -68,12 +68,17 @@ const withMigrationLock = (db: Database, work: (trx: DatabaseTransaction) => Pro
  * service must be able to start on it after a rollback to this version.
  */
 export async function migratePostgres(db: Database): Promise<string[]> {
-  const applied = await findAppliedMigrations(db);
-  if (Object.keys(migrations).every((name) => applied.has(name))) return [];
+  if ((await findPendingMigrations(db)).length === 0) return [];
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error) throw error;
   return results.map(({ migrationName }) => migrationName);
+}
+
+/** Returns the names of the migrations of this version that have not been applied. */
+export async function findPendingMigrations(db: Database): Promise<string[]> {
+  const applied = await findAppliedMigrations(db);
+  return Object.keys(migrations).filter((name) => !applied.has(name));
 }
 
 /** Returns the names of the applied migrations. Does not create the migration table. */

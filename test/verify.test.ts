@@ -2,6 +2,8 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { Edges } from '../db/graph/index.js';
 import { withPendingImage } from '../db/outbox/pending-images.js';
+import { migrations } from '../db/postgres/migrations/index.js';
+import { StoreUnavailableError } from '../db/support/errors.js';
 import { verify } from '../scripts/verify/verify.js';
 import { findEdgeProblems } from './support/consistency.js';
 import { countLikes, idsOf } from './support/contents.js';
@@ -154,6 +156,24 @@ t.test('reports violations that a repair cannot fix, each time', async (t) => {
     await images.remove('backup-of-monday.tar');
   });
 
+  t.test('images that the store does not remove, each of which is tried once', async (t) => {
+    const names = await repeat(40, () => storeImage());
+    const remove = () => Promise.reject(new StoreUnavailableError('images'));
+    const refusing = { ...stores, images: { ...images, remove } };
+    const { findings } = await verify(refusing, { repair: true, log: silentLog });
+    t.match(
+      findings.find(({ name }) => name === 'imageHasRow'),
+      { found: 40, repaired: 0 },
+    );
+    const entries = await db.selectFrom('outbox').select('attempts').execute();
+    t.same(
+      entries,
+      names.map(() => ({ attempts: 1 })),
+    );
+    await db.deleteFrom('outbox').execute();
+    t.match(findingsByRule(await verifyStores(stores, true)), { imageHasRow: { repaired: 40 } });
+  });
+
   t.test('deliveries that fail repeatedly', async (t) => {
     const entries = await enqueueEntries([{ kind: 'person', key: user }]);
     const due_at = new Date(Date.now() + 300_000);
@@ -201,7 +221,7 @@ t.test('reports waiting outbox entries, but not as findings', async (t) => {
   });
 });
 
-t.test('refuses stores that were moved, or whose move is unfinished', async (t) => {
+t.test('refuses stores that were moved, whose move is unfinished, or that need a migration', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   for (const [change, message] of [
     [{ moving: true }, /has not been finished/],
@@ -211,6 +231,8 @@ t.test('refuses stores that were moved, or whose move is unfinished', async (t) 
     await stores.db.updateTable('installation').set(change).execute();
     await t.rejects(verifyStores(stores, true), { message });
   }
+  await sql`delete from kysely_migration where name = ${Object.keys(migrations).at(-1)}`.execute(stores.db);
+  await t.rejects(verifyStores(stores), { message: /run npm run migrate first/ });
 });
 
 t.test('reports progress', async (t) => {

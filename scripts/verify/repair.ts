@@ -14,7 +14,7 @@ import { chunks } from '../pages.js';
 export interface Repair {
   /** Updates the other stores from the rows of these entities. Returns the number of successful updates. */
   reconcile(entities: readonly EntityReference[]): Promise<number>;
-  /** Delivers entries until none of them is due. Returns the number of delivered entries. */
+  /** Tries to deliver each entry once. Returns the number of delivered entries. */
   deliver(entries: readonly OutboxEntry[]): Promise<number>;
   stop(): Promise<void>;
 }
@@ -32,14 +32,15 @@ export function createRepair(
   const outbox = createOutbox({ ...stores, log });
 
   /**
-   * Delivers entries until none is due. A delivered entry is deleted or due later for its second delivery, a failed one for
-   * its retry.
+   * Delivers entries until each has been tried. A delivered entry is deleted or due later for its second delivery, a failed one
+   * for its retry, which is left to the relay: otherwise a store that rejects every delivery would never let this end.
    */
   async function deliverBatch(entries: readonly OutboxEntry[]): Promise<number> {
+    const startedAt = await readClock(db);
     let due = entries;
     while (due.length > 0) {
       await outbox.deliver(due);
-      due = await filterDue(db, idsOf(entries));
+      due = await filterDue(db, idsOf(entries), startedAt);
       // Another process may be delivering them.
       if (due.length > 0) await sleep(POLL_INTERVAL_MS);
     }
@@ -61,11 +62,18 @@ export function createRepair(
 
 const idsOf = (entries: readonly OutboxEntry[]) => entries.map(({ id }) => id);
 
-async function filterDue(db: Database, ids: readonly number[]): Promise<OutboxEntry[]> {
+/** Returns PostgreSQL's time, as text because a Date would lack the microseconds. */
+async function readClock(db: Database): Promise<string> {
+  const { rows } = await sql<{ now: string }>`select ${NOW}::text as now`.execute(db);
+  return rows[0]?.now ?? '';
+}
+
+/** Returns the entries that have been due since a time. */
+async function filterDue(db: Database, ids: readonly number[], since: string): Promise<OutboxEntry[]> {
   return db
     .selectFrom('outbox')
     .select(['id', 'kind', 'key'])
-    .where(sql<boolean>`id = any(${ids}::int8[]) and due_at <= ${NOW}`)
+    .where(sql<boolean>`id = any(${ids}::int8[]) and due_at <= ${since}::timestamptz`)
     .execute();
 }
 

@@ -6,6 +6,7 @@ import {
   requireNoMove,
   StoresDisagreeError,
 } from '../../db/installation.js';
+import { findPendingMigrations } from '../../db/migrate.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { Log } from '../../db/support/log.js';
 import { withProgress } from '../pages.js';
@@ -66,6 +67,9 @@ export async function verify(
  */
 async function requireSameInstallation({ db, graph, images }: CheckContext['stores']): Promise<void> {
   const installation = await readInstallation(db);
+  if (installation && (await findPendingMigrations(db)).length > 0) {
+    throw new StoresDisagreeError('The database is of an earlier version: run npm run migrate first');
+  }
   if (installation) requireNoMove(installation);
   if (!installation?.graph || !installation.images) {
     throw new StoresDisagreeError('These stores are not set up: start the service first');
