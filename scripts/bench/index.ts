@@ -22,7 +22,7 @@ const USAGE = `npm run bench -- [--only NAME] [--quick] [--against CHECKOUT] [--
 Measures the service's requests per second relative to baselines, on embedded stores, or on real servers if started by
 npm run services -- run -- npm run bench. --quick uses little data and few requests: it compares responses, but its figures mean
 nothing. --against also measures the service of another checkout, in alternation. --publish writes the results into
-scripts/bench. NAME is one of ${WORKLOADS.map(({ name }) => name).join(', ')}.`;
+scripts/bench; it needs a complete run, without --quick and --only. NAME is one of ${WORKLOADS.map(({ name }) => name).join(', ')}.`;
 
 /** `against` is the directory of another checkout. */
 type Options = ReturnType<typeof readOptions>;
@@ -41,6 +41,8 @@ function readOptions() {
   const { only, quick, publish } = values;
   const [rounds, seconds] = [Number(values.rounds ?? (quick ? 1 : 5)), Number(values.seconds ?? (quick ? 0.5 : 3))];
   if (!(rounds > 0) || !(seconds > 0) || selectWorkloads(only).length === 0) throw new CommandError(USAGE);
+  if (publish && (quick || only !== undefined))
+    throw new CommandError('--publish cannot be combined with --quick or --only');
   const against = values.against && resolve(values.against);
   return { only, quick, publish, against, rounds, seconds, warmUpSeconds: quick ? 0 : 2 };
 }

@@ -6,6 +6,7 @@ import { failuresOf, formatFigure, ratiosOf, replaceResults, tableRow } from '..
 import type { Measurement, Outcome } from '../../scripts/bench/rounds.js';
 import { median, percentile } from '../../scripts/bench/statistics.js';
 import { selectWorkloads, WORKLOADS, type Workload } from '../../scripts/bench/workloads.js';
+import { runCommand } from '../support/processes.js';
 
 const README = readFileSync('scripts/bench/README.md', 'utf8');
 
@@ -29,6 +30,13 @@ t.test(
     }
   },
 );
+
+t.test('publishes only complete runs', async (t) => {
+  for (const options of [['--quick'], ['--only', 'post']]) {
+    const output = '--publish cannot be combined with --quick or --only\n';
+    t.same(await runCommand(t, ['bench/index', '--publish', ...options], {}), { code: 2, output });
+  }
+});
 
 t.test('selects a workload with the one that it is relative to', async (t) => {
   t.same(selectWorkloads(undefined), WORKLOADS);
