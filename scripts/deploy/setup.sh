@@ -35,6 +35,12 @@ neo4j=$(secret neo4j)
 redis=$(secret redis)
 s3_secret=$(secret s3)
 token_key=$(secret token-key)
+# README.md, section "Compose", explains how to rotate the keys in this file.
+if [ ! -s "$secrets/root/token-keys" ]; then
+  echo "1:$token_key" >"$secrets/root/token-keys.new"
+  mv "$secrets/root/token-keys.new" "$secrets/root/token-keys"
+fi
+token_keys=$(cat "$secrets/root/token-keys")
 grafana=$(secret grafana)
 
 file postgres-password "$POSTGRES_USER_ID" <<END
@@ -54,7 +60,7 @@ file grafana-password "$GRAFANA_USER_ID" <<END
 $grafana
 END
 file service.env "$SERVICE_USER_ID" <<END
-TOKEN_KEYS=1:$token_key
+TOKEN_KEYS=$token_keys
 DATABASE_URL=postgres://social:$postgres@postgres/social
 NEO4J_PASSWORD=$neo4j
 REDIS_URL=redis://:$redis@redis/0

@@ -159,3 +159,19 @@ t.test('the first start creates secrets that the service accepts, and a later st
 
   t.same(await runSetup(t, directory), secrets);
 });
+
+t.test('the commands that rotate the token keys have the effect that the runbook describes', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const readKeys = async () => /^TOKEN_KEYS=(.*)$/m.exec((await runSetup(t, directory))['service.env'] ?? '')?.[1];
+  const old = await readKeys();
+  const page = await readFile(join(FOLDER, 'README.md'), 'utf8');
+  const commands = [...page.matchAll(/docker compose run --rm setup (sed .*)/g)].map(([, command = '']) => command);
+  const keys: (string | undefined)[] = [];
+  for (const command of commands) {
+    execFileSync('sh', ['-c', command.replace('/volumes', directory)]);
+    keys.push(await readKeys());
+  }
+  const [, added = ''] = keys[0]?.split(',') ?? [];
+  t.match(added, /^NEW:[\da-f]{64}$/);
+  t.same(keys, [`${old},${added}`, `${added},${old}`, added]);
+});
