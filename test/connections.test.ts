@@ -176,7 +176,7 @@ t.test('a client that resets its connection after CONNECT does not end the servi
   t.equal((await service.send('GET', '/auth/me', { token })).status, 200);
 });
 
-t.test('a request whose client disconnects is counted and logged as 499, without an error', async (t) => {
+t.test('a request whose client disconnects is counted as 499 and not logged', async (t) => {
   const accepted = nextAcceptedSocket();
   const { socket, until } = openConnection(t, service.url);
   const served = await accepted;
@@ -191,9 +191,7 @@ t.test('a request whose client disconnects is counted and logged as 499, without
   await closed;
   // Once a later request has a response, the service has handled the end of the earlier one.
   t.equal((await service.send('GET', '/auth/me', { token })).status, 200);
-  const logged = service.logged().slice(before);
-  t.notMatch(logged, /"level":50/);
-  t.match(logged, /"route":"\/auth\/login","status":499/);
+  t.notMatch(service.logged().slice(before), /"level":50|"route":"\/auth\/login"/);
   t.equal(await countAbandoned(), countBefore + 1);
 });
 

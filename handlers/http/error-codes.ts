@@ -25,7 +25,7 @@ export const ERROR_STATUSES = {
   rate_limit_exceeded: 429,
   too_many_failed_passwords: 429,
   headers_too_large: 431,
-  /** Never sent, because the client has disconnected. Only logged and counted. */
+  /** Never sent, because the client has disconnected. Only counted. */
   client_closed_request: 499,
   internal_error: 500,
   store_unavailable: 503,

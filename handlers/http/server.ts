@@ -46,7 +46,7 @@ import { startSlowReaderSweep } from './slow-readers.js';
  * 4. The body parser runs. Then the handler validates the input (400, 404, 413, 415) and runs the operation.
  * 5. onSend closes the connection during a shutdown, and lets a client that is still sending read the response. onResponse
  *    limits the draining of the body.
- * 6. When the response has been sent or its connection has closed, the request is counted and logged.
+ * 6. When the response has been sent or its connection has closed, the request is counted and may be logged.
  */
 
 declare module 'fastify' {
@@ -191,13 +191,14 @@ export async function buildServer(
   return server;
 }
 
-/** Counts and logs a request. */
+/** Counts a request, and logs it unless it is part of a possible flood. */
 function recordRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
   const { url, config } = request.routeOptions;
   const status = reply.raw.headersSent ? reply.statusCode : ERROR_STATUSES.client_closed_request;
   metrics.recordRequest(config?.operation?.id ?? 'none', status, reply.elapsedTime / 1000);
-  // Not logged, so that a flood does not fill the disk. The first refusal was logged as a security event.
-  if (request.rateLimited) return;
+  // Not logged, so that a flood does not fill the disk: a refused request, whose first one was logged as a security event, and a
+  // request whose client disconnected, possibly before it could be refused.
+  if (request.rateLimited || status === ERROR_STATUSES.client_closed_request) return;
   const ms = Math.round(reply.elapsedTime * 10) / 10;
   request.log.info({ method: request.method, route: url ?? null, status, ms }, 'request');
 }
