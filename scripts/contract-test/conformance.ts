@@ -1,6 +1,6 @@
 import { Validator, type Schema as ValidatorSchema } from '@cfworker/json-schema';
 import type { Schema } from '../generate/document.js';
-import type { ContractOperation, HeaderDeclaration } from './document.js';
+import type { ContractOperation } from './document.js';
 
 interface ResponseData {
   status: number;
@@ -36,11 +36,11 @@ function checkResponse(
 ) {
   const declared = responses[response.status];
   if (!declared) return [`${id}: status ${response.status} is not declared`];
-  const found = [...headerViolations(declared.headers ?? {}, response.headers), ...checkBody(declared)];
+  const found = [...headerViolations(declared, response.headers), ...checkBody(declared)];
   return found.map((violation) => `${id} ${response.status}: ${violation}`);
 }
 
-function headerViolations(declared: Record<string, HeaderDeclaration>, headers: Headers): string[] {
+function headerViolations({ headers: declared = {} }: DeclaredResponse, headers: Headers): string[] {
   const undeclared = DIRECTIVE_HEADERS.filter((name) => headers.has(name) && !(name in declared));
   return [
     ...undeclared.map((name) => `header ${name} is not declared`),

@@ -14,23 +14,28 @@ export type Schema = Record<string, unknown> & {
 
 type Requirement = Record<string, string[]>;
 
-interface RawOperation {
+interface RawOperation extends Pick<Operation, 'responses'> {
   operationId: string;
   summary: string;
   tags: [string];
   security?: Requirement[];
-  parameters?: Parameter[];
-  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
-  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
-  'x-rate-limit': string;
+  parameters?: (Parameter & { in: 'query' | 'path' | 'header' })[];
+  requestBody?: { required?: boolean; content: Record<string, Pick<RequestBody, 'schema' | 'examples'>> };
+  'x-rate-limit': RateLimit;
   'x-no-body'?: boolean;
 }
 
-interface Parameter {
+export interface Parameter {
   name: string;
-  in: 'query' | 'path' | 'header';
   required?: boolean;
   schema: Schema;
+}
+
+interface RequestBody {
+  mediaType: string;
+  required: boolean;
+  schema: Schema;
+  examples: Record<string, { value: Record<string, unknown> }>;
 }
 
 /** One operation, flattened and checked. */
@@ -41,20 +46,23 @@ export interface Operation {
   path: string;
   summary: string;
   secured: boolean;
-  rateLimit: string;
-  /** Whether an operation without a body refuses even `{}`, which otherwise counts as no body. */
+  rateLimit: RateLimit;
+  /** Whether an operation without a body refuses even `{}`, which otherwise counts as no body (`x-no-body`). */
   refusesEmptyObject: boolean;
-  query: Schema;
-  pathParameters: Schema;
-  /** Undefined when the operation declares no header parameters. */
-  headerParameters: Schema | undefined;
-  body: { mediaType: string; required: boolean; schema: Schema } | undefined;
-  /** The schemas of the JSON response bodies, by status. */
-  responses: Record<string, Schema>;
+  query: Parameter[];
+  pathParameters: Parameter[];
+  headerParameters: Parameter[];
+  requestBody: RequestBody | undefined;
+  /** The responses, by status. */
+  responses: Record<
+    string,
+    { headers?: Record<string, { required?: boolean; schema: Schema }>; content?: Record<string, { schema: Schema }> }
+  >;
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
-const RATE_LIMITS = ['strict', 'general'];
+const RATE_LIMITS = ['strict', 'general'] as const;
+type RateLimit = (typeof RATE_LIMITS)[number];
 
 /** Returns a copy with every local `$ref` replaced by its target. Recursive schemas are not supported. */
 export function resolveReferences(document: unknown): Document {
@@ -96,48 +104,40 @@ export function operationsOf(document: Document): Operation[] {
         secured: (raw.security ?? document.security ?? []).length > 0,
         rateLimit: raw['x-rate-limit'],
         refusesEmptyObject: raw['x-no-body'] ?? false,
-        query: parametersSchema(raw, 'query'),
-        pathParameters: parametersSchema(raw, 'path'),
-        headerParameters: (raw.parameters ?? []).some((parameter) => parameter.in === 'header')
-          ? parametersSchema(raw, 'header')
-          : undefined,
-        body: bodyOf(raw),
-        responses: responsesOf(raw),
+        query: parametersIn(raw, 'query'),
+        pathParameters: parametersIn(raw, 'path'),
+        headerParameters: parametersIn(raw, 'header'),
+        requestBody: bodyOf(raw),
+        responses: raw.responses,
       };
     }),
   );
 }
 
-function parametersSchema(raw: RawOperation, location: Parameter['in']): Schema {
-  const parameters = (raw.parameters ?? []).filter((parameter) => parameter.in === location);
-  for (const { name, required, schema } of parameters) {
+function parametersIn({ operationId, parameters = [] }: RawOperation, location: string): Parameter[] {
+  const found = parameters.filter((parameter) => parameter.in === location);
+  for (const { name, required, schema } of found) {
     // Handlers expect a value for every query parameter.
     if (location === 'query' && !required && !('default' in schema)) {
-      throw new Error(`${raw.operationId}: ${name} needs a default`);
+      throw new Error(`${operationId}: ${name} needs a default`);
     }
   }
-  return {
-    type: 'object',
-    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
-    required: parameters.filter(({ required }) => required).map(({ name }) => name),
-    additionalProperties: false,
-  };
+  return found;
 }
 
-function bodyOf({ operationId, requestBody }: RawOperation): Operation['body'] {
+function bodyOf({ operationId, requestBody }: RawOperation): Operation['requestBody'] {
   if (!requestBody) return undefined;
   const [entry, ...others] = Object.entries(requestBody.content);
   if (!entry || others.length > 0) throw new Error(`${operationId}: expected exactly one media type for the body`);
-  return { mediaType: entry[0], required: requestBody.required ?? false, schema: entry[1].schema };
+  return { mediaType: entry[0], required: requestBody.required ?? false, ...entry[1] };
 }
 
-function responsesOf({ responses }: RawOperation): Operation['responses'] {
-  return Object.fromEntries(
-    Object.entries(responses).flatMap(([status, { content }]) => {
-      const schema = content?.['application/json']?.schema;
-      return schema ? [[status, schema]] : [];
-    }),
-  );
-}
+/** Returns the schema of an object with these parameters. */
+export const schemaOf = (parameters: readonly Parameter[]): Schema => ({
+  type: 'object',
+  properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+  required: parameters.filter(({ required }) => required).map(({ name }) => name),
+  additionalProperties: false,
+});
 
 export const isFile = (schema: Schema): boolean => schema.type === 'string' && schema.format === 'binary';

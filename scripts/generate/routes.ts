@@ -1,4 +1,4 @@
-import { isFile, type Operation, type Schema } from './document.js';
+import { isFile, type Operation, type Schema, schemaOf } from './document.js';
 
 const typesByName = (schema: Schema) =>
   Object.fromEntries(
@@ -15,21 +15,20 @@ const emailFields = (schema: Schema) =>
   );
 
 function formatRoute(operation: Operation): string {
-  const { id, method, path, secured, rateLimit, refusesEmptyObject, pathParameters, query, headerParameters, body } =
-    operation;
+  const { id, method, path, secured, rateLimit, refusesEmptyObject, headerParameters, requestBody } = operation;
   const route = {
     id,
     method,
     path,
     secured,
     rateLimit,
-    pathParameters: typesByName(pathParameters),
-    query: typesByName(query),
-    headers: headerParameters && typesByName(headerParameters),
-    body: body && {
-      mediaType: body.mediaType,
-      fields: typesByName(body.schema),
-      emails: emailFields(body.schema),
+    pathParameters: typesByName(schemaOf(operation.pathParameters)),
+    query: typesByName(schemaOf(operation.query)),
+    headers: headerParameters.length > 0 ? typesByName(schemaOf(headerParameters)) : undefined,
+    body: requestBody && {
+      mediaType: requestBody.mediaType,
+      fields: typesByName(requestBody.schema),
+      emails: emailFields(requestBody.schema),
     },
     refusesEmptyObject,
   };

@@ -15,7 +15,10 @@ export async function generateSerializers(operations: Operation[]): Promise<stri
     return name;
   };
   const table = operations.map(({ id, responses }) => {
-    const statuses = Object.entries(responses).map(([status, schema]) => `${status}: ${nameOf(schema)}`);
+    const statuses = Object.entries(responses).flatMap(([status, { content }]) => {
+      const json = content?.['application/json'];
+      return json ? [`${status}: ${nameOf(json.schema)}`] : [];
+    });
     return `  ${id}: { ${statuses.join(', ')} },`;
   });
   const modules = [...builders.values()].map(

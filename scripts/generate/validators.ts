@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { COMMONJS_PRELUDE } from './commonjs.js';
-import { isFile, type Operation, type Schema } from './document.js';
+import { isFile, type Operation, type Schema, schemaOf } from './document.js';
 
 const NO_PROPERTIES: Schema = { type: 'object', additionalProperties: false };
 
@@ -17,11 +17,11 @@ const withoutFiles = (schema: Schema): Schema =>
   mapProperties(schema, (property) => (isFile(property) ? {} : property));
 
 /** Returns the schemas of an operation's input, by location. */
-const schemasOf = ({ query, pathParameters, headerParameters, body }: Operation): Record<string, Schema> => ({
-  query,
-  path: pathParameters,
-  ...(headerParameters && { header: headerParameters }),
-  body: body ? withoutFiles(body.schema) : NO_PROPERTIES,
+const schemasOf = ({ query, pathParameters, headerParameters, requestBody }: Operation): Record<string, Schema> => ({
+  query: schemaOf(query),
+  path: schemaOf(pathParameters),
+  ...(headerParameters.length > 0 && { header: schemaOf(headerParameters) }),
+  body: requestBody ? withoutFiles(requestBody.schema) : NO_PROPERTIES,
 });
 
 /**
