@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headViolations, violations } from './conformance.js';
 import { operationFor } from './document.js';
@@ -90,30 +92,23 @@ export function createClient({
     path: string,
     headers: Record<string, string> | string[],
     body: Uint8Array | undefined,
-  ) {
-    return new Promise<ReceivedResponse>((resolve, reject) => {
-      const fail = (error: Error) =>
-        reject(new NoResponseError(`no response to ${method} ${path}: ${error.message || error.name}`));
-      const { hostname, port } = baseUrl;
-      const host = hostname.replace(/^\[|\]$/g, '');
-      const outgoing = request({ agent, host, port, method, path, headers, signal: abortSignal }, (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on('data', (chunk) => chunks.push(chunk));
-        incoming.on('error', fail);
-        incoming.on('end', () => {
-          const bytes = Buffer.concat(chunks);
-          resolve({
-            status: incoming.statusCode ?? 0,
-            headers: readHeaders(incoming),
-            body: parseBody(incoming, bytes),
-            bytes,
-          });
-        });
-      });
-      outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error(`no data for ${timeoutMs / 1000} s`)));
-      outgoing.on('error', fail);
-      outgoing.end(body);
-    });
+  ): Promise<ReceivedResponse> {
+    const { hostname, port } = baseUrl;
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const outgoing = request({ agent, host, port, method, path, headers, signal: abortSignal });
+    outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error(`no data for ${timeoutMs / 1000} s`)));
+    // An error after the start of the response also ends the response.
+    outgoing.on('error', () => undefined);
+    outgoing.end(body);
+    try {
+      const [incoming] = (await once(outgoing, 'response')) as [http.IncomingMessage];
+      const bytes = await buffer(incoming);
+      const status = incoming.statusCode ?? 0;
+      return { status, headers: readHeaders(incoming), body: parseBody(incoming, bytes), bytes };
+    } catch (error) {
+      const { message, name } = error as Error;
+      throw new NoResponseError(`no response to ${method} ${path}: ${message || name}`);
+    }
   }
 
   /** Waits for the `Retry-After` of a 503. The request may have taken effect despite it. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { formOf } from '../request.js';
 
 /** The credentials, headers and body of a request. */
 export interface RequestOptions {
@@ -54,17 +55,11 @@ export async function encodeBody({
   if (json !== undefined) return { type: 'application/json', body: Buffer.from(JSON.stringify(json)) };
   if (body !== undefined) return { body: Buffer.from(body) };
   if (form === undefined) return {};
-  const encoded = new Response(form instanceof FormData ? form : toFormData(form));
+  const encoded = new Response(form instanceof FormData ? form : formOf(form));
   return {
     type: encoded.headers.get('content-type') ?? '',
     body: new Uint8Array(await encoded.arrayBuffer()),
   };
-}
-
-function toFormData(fields: Record<string, string | Blob>): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  return form;
 }
 
 export function readHeaders({ rawHeaders }: IncomingMessage): Headers {

@@ -122,20 +122,13 @@ export const visibilityFixture = (users: TestUsers): Promise<VisibilityFixture> 
   users.shared('visibility fixture', async () => {
     // A service may store a pair of users in the order of their ids, so only some owners have lower ids than the viewers.
     const older = { private: await users.register(), public: await users.register() };
-    const createdUsers = await Promise.all(Array.from({ length: 6 }, () => users.register()));
+    const names = ['friend', 'friendOfFriend', 'stranger', 'requester', 'requested', 'formerFriend'] as const;
+    const registered = await Promise.all(names.map(async (name) => [name, await users.register()] as const));
+    const viewers = Object.fromEntries(registered) as VisibilityFixture['viewers'];
     const owners = { ...older, 'was-private': await users.register(), 'was-public': await users.register() };
-    const [friend, friendOfFriend, stranger, requester, requested, formerFriend] = createdUsers as [
-      User,
-      User,
-      User,
-      User,
-      User,
-      User,
-    ];
-    const viewers = { friend, friendOfFriend, stranger, requester, requested, formerFriend };
-    await makeFriends(friendOfFriend, friend);
+    await makeFriends(viewers.friendOfFriend, viewers.friend);
     // A user's own privacy must not affect what they see.
-    await setPrivate(requested, true);
+    await setPrivate(viewers.requested, true);
     const owned = await Promise.all(
       PRIVACIES.map(async (privacy) => [privacy, await createOwned(owners[privacy], viewers, privacy)] as const),
     );

@@ -10,20 +10,7 @@ export interface BucketState {
   resetsAt?: number;
 }
 
-export interface Limits {
-  readonly states: Readonly<Record<Bucket, BucketState>>;
-  /** Waits until the window allows another request, and counts it as in flight. */
-  acquire(bucket: Bucket): Promise<void>;
-  /** Must be called once after every `acquire`, even if the request fails. */
-  release(bucket: Bucket): void;
-  /**
-   * Updates a bucket from the headers of a response. Ignores a response with another `RateLimit-Policy` than the first one of
-   * the bucket, because cross-origin requests count in a bucket of their own.
-   */
-  update(bucket: Bucket, headers: Headers): void;
-  /** Blocks a bucket for the `Retry-After` of a 429. */
-  markExhausted(bucket: Bucket, headers: Headers): void;
-}
+export type Limits = ReturnType<typeof createLimits>;
 
 /** The resolution of the announced end of a window. */
 const RESOLUTION_MS = 1000;
@@ -37,16 +24,17 @@ const RESET_MARGIN_MS = 100;
  *
  * @param log prints a line when a request has to wait
  */
-export function createLimits(log: (line: string) => void, signal: AbortSignal): Limits {
+export function createLimits(log: (line: string) => void, signal: AbortSignal) {
   const states: Record<Bucket, BucketState & { inFlight: number; loggedReset?: number; policy?: string | null }> = {
     strict: { inFlight: 0 },
     general: { inFlight: 0 },
   };
 
   return {
-    states,
+    states: states as Readonly<Record<Bucket, BucketState>>,
 
-    async acquire(bucket) {
+    /** Waits until the window allows another request, and counts it as in flight. */
+    async acquire(bucket: Bucket) {
       const state = states[bucket];
       for (;;) {
         const { remaining, resetsAt = 0, limit } = state;
@@ -66,16 +54,19 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal): 
       state.inFlight += 1;
     },
 
-    release(bucket) {
+    /** Must be called once after every `acquire`, even if the request fails. */
+    release(bucket: Bucket) {
       states[bucket].inFlight -= 1;
     },
 
-    update(bucket, headers) {
+    /**
+     * Updates a bucket from the headers of a response. Ignores a response with another `RateLimit-Policy` than the first one of
+     * the bucket, because cross-origin requests count in a bucket of their own.
+     */
+    update(bucket: Bucket, headers: Headers) {
       const state = states[bucket];
-      const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) => {
-        const value = headers.get(`x-ratelimit-${name}`);
-        return value === null ? Number.NaN : Number(value);
-      }) as [number, number, number];
+      const read = (name: string) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN);
+      const [limit, remaining, reset] = [read('limit'), read('remaining'), read('reset')];
       if (![limit, remaining, reset].every(Number.isFinite)) return;
       const policy = headers.get('ratelimit-policy');
       state.policy ??= policy;
@@ -87,7 +78,8 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal): 
       state.resetsAt = Math.max(state.resetsAt ?? 0, resetsAt);
     },
 
-    markExhausted(bucket, headers) {
+    /** Blocks a bucket for the `Retry-After` of a 429. */
+    markExhausted(bucket: Bucket, headers: Headers) {
       const seconds = Number(headers.get('retry-after') ?? 1);
       states[bucket].remaining = 0;
       states[bucket].resetsAt = Date.now() + (Number.isFinite(seconds) ? Math.max(seconds, 0.2) : 1) * 1000;

@@ -9,14 +9,7 @@
 import { setMaxListeners } from 'node:events';
 import { createClient, NoResponseError, type Observer, type RequestCounts } from './client.js';
 import { contract } from './document.js';
-import {
-  type CheckedResponse,
-  type DescribedExchange,
-  describeExchange,
-  type Exchange,
-  maskSecrets,
-  shorten,
-} from './exchange.js';
+import { type CheckedResponse, type DescribedExchange, describeExchange, maskSecrets, shorten } from './exchange.js';
 import { ExpectationError, SkippedError } from './expect.js';
 import { type Bucket, type BucketState, createLimits, formatDuration } from './limits.js';
 import { recognize } from './recognize.js';
@@ -142,13 +135,9 @@ export async function run(settings: Settings): Promise<Run> {
     }
   }
 
-  const outcome = (subject: string, { id, sentence }: (typeof allRules)[number], result: Result): Outcome => ({
-    subject,
-    id,
-    sentence,
-    known: settings.isKnown(id),
-    ...result,
-  });
+  const outcome = (subject: string, { id, sentence }: (typeof allRules)[number], result: Result): Outcome => {
+    return { subject, id, sentence, known: settings.isKnown(id), ...result };
+  };
 
   const endOf = () => (settings.signal.aborted ? 'interrupted' : bailController.signal.aborted ? 'bailed' : 'complete');
   /** Set when the rules have been checked: a later interrupt only ends the deletion of accounts. */
@@ -158,11 +147,8 @@ export async function run(settings: Settings): Promise<Run> {
     const ended = endOfRules ?? endOf();
     const notChecked = notRun(ended === 'bailed' ? 'an earlier rule failed' : 'the run was interrupted');
     const documentOutcomes = documentRules.filter(selects).map(async (rule) => {
-      return outcome(
-        'The document',
-        rule,
-        (await documentCheck.result(rule.operation)) ?? (ended === 'complete' ? NOT_REQUESTED : notChecked),
-      );
+      const result = await documentCheck.result(rule.operation);
+      return outcome('The document', rule, result ?? (ended === 'complete' ? NOT_REQUESTED : notChecked));
     });
     return {
       outcomes: [
@@ -175,7 +161,7 @@ export async function run(settings: Settings): Promise<Run> {
         strict: client.counts.strict + cleanupClient.counts.strict,
         general: client.counts.general + cleanupClient.counts.general,
       },
-      accounts: registry.registeredCount,
+      accounts: registry.registeredCount(),
       left,
       seconds: (performance.now() - startedAt) / 1000,
       ended,
@@ -243,23 +229,19 @@ const truncated = (text: string) => shorten(maskSecrets(text), 800);
 
 /** Collects, for each operation, the first response that violates the document. */
 function createDocumentCheck() {
-  const requested = new Set<string>();
-  const failures = new Map<string, { violations: string[]; exchange: Exchange }>();
+  /** The first violation of each requested operation, or undefined. */
+  const errors = new Map<string, ExpectationError | undefined>();
   return {
     onResponse(operation: string, { exchange }: CheckedResponse, violations: string[]) {
-      requested.add(operation);
-      if (violations.length > 0 && !failures.has(operation)) failures.set(operation, { violations, exchange });
+      const actual = violations.join('; ');
+      const error = actual && new ExpectationError('a response as openapi.yaml declares it', exchange, actual);
+      errors.set(operation, errors.get(operation) ?? (error || undefined));
     },
     /** Returns undefined if no rule requested this operation. */
     async result(operation: string): Promise<Result | undefined> {
-      const failure = failures.get(operation);
-      if (!failure) return requested.has(operation) ? { verdict: 'passed', seconds: 0 } : undefined;
-      const error = new ExpectationError(
-        'a response as openapi.yaml declares it',
-        failure.exchange,
-        failure.violations.join('; '),
-      );
-      return { verdict: 'failed', seconds: 0, failure: await describeFailure(error) };
+      const error = errors.get(operation);
+      if (error) return { verdict: 'failed', seconds: 0, failure: await describeFailure(error) };
+      return errors.has(operation) ? { verdict: 'passed', seconds: 0 } : undefined;
     },
   };
 }

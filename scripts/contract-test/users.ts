@@ -15,20 +15,16 @@ export interface Requester {
   send(expected: number | number[], request: string, sent?: RequestOptions): Promise<CheckedResponse>;
 }
 
-export interface User extends Requester {
-  id: number;
-  name: string;
-  username: string;
-  email: string;
-  password: string;
-  token: string;
-}
-
 interface NewUser {
   name: string;
   username: string;
   email: string;
   password: string;
+}
+
+export interface User extends Requester, NewUser {
+  id: number;
+  token: string;
 }
 
 /** The users of a run, which rules share or register for themselves. */
@@ -49,24 +45,8 @@ export interface TestUsers {
   shared<T>(key: string, create: () => Promise<T>): Promise<T>;
 }
 
-interface Account {
-  id: number;
-  email: string;
-  password: string;
-  token?: string | undefined;
-}
-
-/**
- * Observes the requests of a run, and records the credentials of every account for its deletion. It does not read raw bodies:
- * a rule that changes an email or password must send `json` or `form`, or leave a session that is valid.
- */
-interface AccountRegistry extends Pick<Observer, 'onExchange'> {
-  /** Deletes the accounts. Continues if a deletion fails. */
-  deleteAll(send: Send): Promise<void>;
-  /** Returns the ids of the accounts that have not been deleted. */
-  left(): number[];
-  /** The number of accounts that were registered, including deleted ones. */
-  readonly registeredCount: number;
+interface Account extends Pick<User, 'id' | 'email' | 'password'> {
+  token?: string;
 }
 
 /** Limited because a registration, a login and an account deletion each cost the service a password hash. */
@@ -74,7 +54,11 @@ const MAX_CONCURRENT_HASHES = 3;
 
 const normalizeEmail = (value: unknown) => String(value).trim().toLowerCase();
 
-export function createAccountRegistry(): AccountRegistry {
+/**
+ * Observes the requests of a run, and records the credentials of every account for its deletion. It does not read raw bodies:
+ * a rule that changes an email or password must send `json` or `form`, or leave a session that is valid.
+ */
+export function createAccountRegistry() {
   const accounts = new Map<number, Account>();
   const accountsByToken = new Map<string, Account>();
   let registeredCount = 0;
@@ -95,25 +79,18 @@ export function createAccountRegistry(): AccountRegistry {
   }
 
   return {
-    get registeredCount() {
-      return registeredCount;
-    },
+    /** Returns the number of accounts that were registered, including deleted ones. */
+    registeredCount: () => registeredCount,
 
-    onExchange(method, path, { json, form, token }, { status, body }) {
-      const fields = (json ?? (form instanceof FormData ? Object.fromEntries(form) : form) ?? {}) as Record<
-        string,
-        unknown
-      >;
+    onExchange(...[method, path, { json, form, token }, { status, body }]: Parameters<Observer['onExchange']>) {
+      const sent = json ?? (form instanceof FormData ? Object.fromEntries(form) : form) ?? {};
+      const fields = sent as Record<string, unknown>;
       const account = accountsByToken.get(token ?? '');
       switch (status < 300 && `${method} ${path.split('?', 1)[0]}`) {
         case 'POST /auth/register':
           if (!Number.isInteger(body?.id)) return;
           registeredCount += 1;
-          accounts.set(body.id, {
-            id: body.id,
-            email: normalizeEmail(fields.email),
-            password: String(fields.password),
-          });
+          accounts.set(body.id, { id: body.id, email: normalizeEmail(fields.email), password: `${fields.password}` });
           return;
         case 'POST /auth/login': {
           const registered = accounts.get(body?.id);
@@ -131,12 +108,14 @@ export function createAccountRegistry(): AccountRegistry {
       }
     },
 
-    async deleteAll(send) {
+    /** Deletes the accounts. Continues if a deletion fails. */
+    async deleteAll(send: Send) {
       const limitConcurrency = pLimit(MAX_CONCURRENT_HASHES);
       const removals = [...accounts.values()].map((account) => limitConcurrency(() => remove(send, account)));
       await Promise.allSettled(removals);
     },
 
+    /** Returns the ids of the accounts that have not been deleted. */
     left: () => [...accounts.keys()],
   };
 }
