@@ -1,10 +1,11 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withTimeout } from '../../db/support/timeout.js';
 import { CommandError } from '../command-error.js';
 import { folder, withFolderLock } from './folder.js';
 import { isAlive, type Launch, type ProcessIdentity, signal, startDetached, terminate } from './processes.js';
-import { tail } from './progress.js';
+import { printProgress, tail } from './progress.js';
 import { servers } from './servers.js';
 import { readState, SERVER_NAMES, type ServerName, type State, writeState } from './state.js';
 
@@ -31,6 +32,22 @@ export function startServer(name: ServerName): Promise<void> {
 /** Stops a server gracefully and keeps its data. */
 export function stopServer(name: ServerName): Promise<void> {
   return withFolderLock(() => stop(requireState(), name));
+}
+
+/** Stops servers. Keeps the folder with their data and downloads, unless `purge` is set. */
+export async function down(names: readonly ServerName[], purge = false): Promise<void> {
+  if (!existsSync(folder())) return;
+  await withFolderLock(async () => {
+    const state = readState();
+    await Promise.all(
+      names.map(async (name) => {
+        if (!state || !isAlive(state.servers[name])) return;
+        await stop(state, name);
+        printProgress(name, 'stopped');
+      }),
+    );
+    if (purge) await rm(folder(), { recursive: true });
+  });
 }
 
 /** Returns the servers whose processes are running. */

@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
 import { runCommand } from '../command.js';
 import { CommandError } from '../command-error.js';
-import { startServer, stopServer } from './control.js';
-import { down } from './down.js';
+import { table } from '../table.js';
+import { down, isReady, requireState, startServer, stopServer } from './control.js';
+import { isAlive } from './processes.js';
 import { run } from './run.js';
+import { servers } from './servers.js';
 import { SERVER_NAMES, type ServerName } from './state.js';
-import { printStatus } from './status.js';
 import { up } from './up.js';
 import { exportStatements } from './variables.js';
 
@@ -47,6 +48,26 @@ async function main(args: string[]): Promise<number> {
       console.error(USAGE);
       return 2;
   }
+}
+
+/** Prints the servers as a table. Returns whether all are up. */
+async function printStatus(): Promise<boolean> {
+  const state = requireState();
+  const rows = await Promise.all(
+    SERVER_NAMES.map(async (name) => {
+      const running = state.servers[name];
+      const alive = isAlive(running);
+      return {
+        name,
+        version: `${servers[name].title} ${running?.version ?? ''}`.trim(),
+        address: `127.0.0.1:${state.ports[name]}`,
+        pid: alive ? `${running?.pid}` : '',
+        state: !alive ? 'down' : (await isReady(state, name)) ? 'up' : 'no response',
+      };
+    }),
+  );
+  console.log(table(rows));
+  return rows.every((row) => row.state === 'up');
 }
 
 function parseServerName(argument: string | undefined): ServerName {

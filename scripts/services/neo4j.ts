@@ -54,36 +54,22 @@ export const neo4j: Server = {
     const home = folder('data', `neo4j-${version()}`);
     await mkdir(join(home, 'conf'), { recursive: true, mode: 0o700 });
     await writeFile(join(home, 'conf', 'neo4j.conf'), configuration(port));
-    const main = isVersion5() ? 'CommunityEntryPoint' : 'Neo4jCommunity';
-    return {
-      command: java(),
-      args: [
-        '-Xms512m',
-        '-Xmx512m',
-        ...ADD_OPENS,
-        '-cp',
-        join(jarFolder(), '*'),
-        `org.neo4j.server.${main}`,
-        `--home-dir=${home}`,
-        `--config-dir=${join(home, 'conf')}`,
-        '--console-mode',
-      ],
-      cwd: home,
-    };
+    const jvmOptions = ['-Xms512m', '-Xmx512m', ...ADD_OPENS, '-cp', join(jarFolder(), '*')];
+    const main = `org.neo4j.server.${isVersion5() ? 'CommunityEntryPoint' : 'Neo4jCommunity'}`;
+    const options = [`--home-dir=${home}`, `--config-dir=${join(home, 'conf')}`, '--console-mode'];
+    return { command: java(), args: [...jvmOptions, main, ...options], cwd: home };
   },
 
   async checkReady({ passwords }, port) {
     try {
-      await withDriver(port, passwords.neo4j, async (driver) => {
-        await driver.executeQuery('RETURN 1', {}, { database: 'neo4j' });
-      });
+      await withDriver(port, passwords.neo4j, (driver) => driver.executeQuery('RETURN 1', {}, { database: 'neo4j' }));
     } catch (error) {
       if (!(error instanceof Neo4jError && error.code === 'Neo.ClientError.Security.Unauthorized')) throw error;
-      await withDriver(port, INITIAL_PASSWORD, async (driver) => {
-        const change = 'ALTER CURRENT USER SET PASSWORD FROM $initial TO $own';
-        const parameters = { initial: INITIAL_PASSWORD, own: passwords.neo4j };
-        await driver.executeQuery(change, parameters, { database: 'system' });
-      });
+      const change = 'ALTER CURRENT USER SET PASSWORD FROM $initial TO $own';
+      const parameters = { initial: INITIAL_PASSWORD, own: passwords.neo4j };
+      await withDriver(port, INITIAL_PASSWORD, (driver) =>
+        driver.executeQuery(change, parameters, { database: 'system' }),
+      );
     }
   },
 };
@@ -122,7 +108,7 @@ internal.dbms.bolt.netty_server_shutdown_quiet_period=0
 `;
 }
 
-async function withDriver(port: number, password: string, use: (driver: Driver) => Promise<void>): Promise<void> {
+async function withDriver(port: number, password: string, use: (driver: Driver) => Promise<unknown>): Promise<void> {
   const driver = neo4jDriver.driver(`bolt://127.0.0.1:${port}`, neo4jDriver.auth.basic('neo4j', password), {
     connectionTimeout: 3000,
     connectionAcquisitionTimeout: 3000,

@@ -1,10 +1,12 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { chown, rm, symlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { Client } from 'pg';
 import { CommandError } from '../command-error.js';
 import { createDirectoryAtomically } from '../tools/once.js';
 import { folder } from './folder.js';
+import type { Launch } from './processes.js';
 import type { Server } from './server.js';
 import { findTool, outputOf, run } from './tools.js';
 
@@ -29,11 +31,11 @@ export const postgres: Server = {
       if (!existsSync(join(bin(), program)))
         throw new CommandError(`SERVICES_POSTGRES: ${bin()} does not contain ${program}`);
     }
-    const inaccessible =
-      unprivilegedUser() && [folder(), ...(customBin ? [bin()] : [])].flatMap(ancestors).find(isInaccessibleToOthers);
+    const user = unprivilegedUser();
+    const inaccessible = user && [folder(), ...(customBin ? [bin()] : [])].find((path) => !isAccessible(path, user));
     if (inaccessible) {
       throw new CommandError(
-        `PostgreSQL cannot run as root. The user nobody cannot access ${inaccessible}. ` +
+        `PostgreSQL cannot run as root, and the user nobody cannot access ${inaccessible} or a directory above it. ` +
           'Use another folder: SERVICES_DIR=/var/tmp/services',
       );
     }
@@ -58,12 +60,7 @@ export const postgres: Server = {
     const user = unprivilegedUser();
     if (!existsSync(data))
       await createDirectoryAtomically(data, (partial) => initializeCluster(partial, passwords.postgres, user));
-    const settings = {
-      listen_addresses: '127.0.0.1',
-      port,
-      max_connections: 300,
-      unix_socket_directories: '',
-    };
+    const settings = { listen_addresses: '127.0.0.1', port, max_connections: 300, unix_socket_directories: '' };
     return {
       command: join(bin(), 'postgres'),
       args: ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
@@ -101,36 +98,25 @@ async function linkLibraries(directory: string): Promise<void> {
   for (const { source, target } of links) await symlink(basename(source), join(directory, target));
 }
 
-async function initializeCluster(
-  data: string,
-  password: string,
-  user: ReturnType<typeof unprivilegedUser>,
-): Promise<void> {
+async function initializeCluster(data: string, password: string, user: User | undefined): Promise<void> {
   const passwordFile = folder('data', 'postgres-password');
   try {
     await writeFile(passwordFile, password, { mode: 0o600 });
     if (user) for (const path of [data, passwordFile]) await chown(path, user.uid, user.gid);
     const options = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'];
-    await run('postgres', join(bin(), 'initdb'), ['-D', data, `--pwfile=${passwordFile}`, ...options], {
-      cwd: data,
-      ...(user && { user }),
-    });
+    const args = ['-D', data, `--pwfile=${passwordFile}`, ...options];
+    await run('postgres', join(bin(), 'initdb'), args, { cwd: data, ...user });
   } finally {
     await rm(passwordFile, { force: true });
   }
 }
 
+type User = NonNullable<Launch['user']>;
+
 /** Returns the user `nobody` if this process is root, because PostgreSQL refuses to run as root. */
-function unprivilegedUser(): { uid: number; gid: number } | undefined {
+function unprivilegedUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   return { uid: Number(outputOf('id', ['-u', 'nobody'])), gid: Number(outputOf('id', ['-g', 'nobody'])) };
 }
 
-/** Returns the path and its parents, from the root. */
-function ancestors(path: string): string[] {
-  return path === dirname(path) ? [path] : [...ancestors(dirname(path)), path];
-}
-
-function isInaccessibleToOthers(directory: string): boolean {
-  return (statSync(directory).mode & 0o001) === 0;
-}
+const isAccessible = (directory: string, user: User) => spawnSync('test', ['-x', directory], user).status === 0;

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { CommandError } from '../command-error.js';
-import { runningServers } from './control.js';
-import { down } from './down.js';
+import { down, runningServers } from './control.js';
 import { SERVER_NAMES } from './state.js';
 import { up } from './up.js';
 import { variables } from './variables.js';

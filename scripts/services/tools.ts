@@ -1,4 +1,4 @@
-import { type ExecFileSyncOptions, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ExecFileSyncOptions, execFileSync, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { CommandError } from '../command-error.js';
@@ -28,35 +28,21 @@ export function outputOf(command: string, args: string[], options: ExecFileSyncO
   return execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options }).toString();
 }
 
-interface RunOptions {
-  cwd?: string;
-  env?: Record<string, string>;
-  user?: { uid: number; gid: number };
-}
-
 const PROGRESS_INTERVAL_MS = 5000;
 
 /**
  * Runs a command, writes its output to a log, and regularly prints the last line of output.
  *
  * @param name the server for which the command runs
+ * @param options `env` adds variables to those of this process
  * @throws CommandError with the end of the log if the command fails
  */
-export async function run(
-  name: string,
-  command: string,
-  args: string[],
-  { cwd, env, user }: RunOptions = {},
-): Promise<void> {
+export async function run(name: string, command: string, args: string[], options: SpawnOptions = {}): Promise<void> {
   mkdirSync(folder('logs'), { recursive: true });
   const path = folder('logs', `${name}-setup.log`);
   const log = openSync(path, 'w');
-  const child = spawn(command, args, {
-    stdio: ['ignore', log, log],
-    env: { ...process.env, ...env },
-    ...(cwd !== undefined && { cwd }),
-    ...user,
-  });
+  const env = { ...process.env, ...options.env };
+  const child = spawn(command, args, { ...options, env, stdio: ['ignore', log, log] });
   closeSync(log);
   const start = performance.now();
   const progressTimer = setInterval(
