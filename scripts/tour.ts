@@ -41,26 +41,19 @@ interface RequestOptions {
 }
 
 class TourFailedError extends Error {
-  readonly code: string = 'tour_failed';
-}
-
-class NoResponseError extends TourFailedError {
-  override readonly code = 'no_response';
-}
-
-class RateLimitedError extends TourFailedError {
-  override readonly code = 'rate_limited';
+  readonly code = 'tour_failed';
 
   constructor(
     message: string,
-    readonly retryAfterSeconds: number,
-    isStrict: boolean,
+    readonly details: { noResponse?: true; retryAfterSeconds?: number } = {},
   ) {
-    const variable = isStrict ? 'RATE_LIMIT_STRICT_MAX' : 'RATE_LIMIT_MAX';
-    super(
-      `${message} Wait ${retryAfterSeconds} s, or start the service with a higher limit: ${variable}=1000 npm start`,
-    );
+    super(message);
   }
+}
+
+function rateLimitError(message: string, retryAfterSeconds: number, isStrict: boolean): TourFailedError {
+  const advice = `start the service with a higher limit: ${isStrict ? 'RATE_LIMIT_STRICT_MAX' : 'RATE_LIMIT_MAX'}=1000 npm start`;
+  return new TourFailedError(`${message} Wait ${retryAfterSeconds} s, or ${advice}`, { retryAfterSeconds });
 }
 
 let stepCount = 0;
@@ -70,9 +63,7 @@ let deleting = false;
 /**
  * Sends a request, prints it with its response, and returns the JSON body and the headers.
  *
- * @throws NoResponseError
- * @throws RateLimitedError
- * @throws TourFailedError on any other unexpected status, or after Ctrl-C
+ * @throws TourFailedError without a response, on an unexpected status, or after Ctrl-C
  */
 async function step(title: string, expectedStatus: number, request: string, options: RequestOptions = {}) {
   if (interrupted && !deleting) throw new TourFailedError('Interrupted.');
@@ -84,14 +75,12 @@ async function step(title: string, expectedStatus: number, request: string, opti
   const isExpected = status === expectedStatus;
   console.log(`    ${paint(isExpected ? 'green' : 'red', String(status))}  ${paint('dim', formatBody(text))}\n`);
   if (status === 429) {
-    const retryAfterSeconds = Number(headers.get('retry-after'));
-    throw new RateLimitedError('Too many requests.', retryAfterSeconds, STRICT_REQUESTS.includes(request));
+    throw rateLimitError('Too many requests.', Number(headers.get('retry-after')), STRICT_REQUESTS.includes(request));
   }
   if (!isExpected) throw new TourFailedError(`Step ${stepCount}: expected status ${expectedStatus}.`);
   return { body: json, headers };
 }
 
-/** @throws NoResponseError */
 async function sendOrAdvise(request: string, { user, json, form }: RequestOptions) {
   try {
     const body = form && formOf(form);
@@ -99,7 +88,7 @@ async function sendOrAdvise(request: string, { user, json, form }: RequestOption
   } catch (error) {
     const { code, message } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
     const advice = code === 'ECONNREFUSED' ? 'Start the service first: npm start' : message;
-    throw new NoResponseError(`No response from ${base}. ${advice}`);
+    throw new TourFailedError(`No response from ${base}. ${advice}`, { noResponse: true });
   }
 }
 
@@ -126,9 +115,8 @@ function createPerson(name: string): Person {
 }
 
 /**
- * Sends a request that changes nothing. Its response states how many more of the strict requests the service accepts.
- *
- * @throws RateLimitedError if the accounts could be created but not deleted
+ * Sends a request that changes nothing. Its response states how many more of the strict requests the service accepts. Throws
+ * if the accounts could be created but not deleted.
  */
 async function checkStrictLimit(): Promise<void> {
   const title = 'The response to an invalid request lists all problems';
@@ -136,7 +124,7 @@ async function checkStrictLimit(): Promise<void> {
   const remaining = Number(headers.get('x-ratelimit-remaining') ?? STRICT_REQUEST_COUNT);
   if (remaining >= STRICT_REQUEST_COUNT) return;
   const needed = `The tour needs ${STRICT_REQUEST_COUNT} registrations, logins and account deletions, and ${remaining} are left.`;
-  throw new RateLimitedError(needed, Number(headers.get('x-ratelimit-reset')), true);
+  throw rateLimitError(needed, Number(headers.get('x-ratelimit-reset')), true);
 }
 
 async function registerAndLogIn(person: Person): Promise<void> {
@@ -146,7 +134,7 @@ async function registerAndLogIn(person: Person): Promise<void> {
     person.id = (await step(`${name} registers`, 201, 'POST /auth/register', { json })).body.id;
     person.mayExist = true;
   } catch (error) {
-    person.mayExist = error instanceof NoResponseError;
+    person.mayExist = error instanceof TourFailedError && error.details.noResponse === true;
     throw error;
   }
   await logIn(person);
@@ -160,11 +148,9 @@ async function logIn(person: Person): Promise<void> {
 async function deleteAccount(person: Person): Promise<void> {
   if (!person.mayExist) return;
   if (person.token === undefined) await logIn(person);
-  const json = { password: person.password };
-  await step(`${person.name} deletes the account and everything in it`, 200, 'DELETE /profiles/me', {
-    user: person,
-    json,
-  });
+  const { name, password } = person;
+  const title = `${name} deletes the account and everything in it`;
+  await step(title, 200, 'DELETE /profiles/me', { user: person, json: { password } });
 }
 
 /** Repeats an attempt to delete an account until the rate limit allows it, or until Ctrl-C. */
@@ -173,9 +159,10 @@ async function retryWhileLimited(attempt: () => Promise<void>): Promise<void> {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof RateLimitedError)) throw error;
-      console.error(`Waiting ${error.retryAfterSeconds} s until the accounts can be deleted. Ctrl-C leaves them.`);
-      await waitUnlessInterrupted(error.retryAfterSeconds * 1000);
+      const { retryAfterSeconds } = error instanceof TourFailedError ? error.details : {};
+      if (retryAfterSeconds === undefined) throw error;
+      console.error(`Waiting ${retryAfterSeconds} s until the accounts can be deleted. Ctrl-C leaves them.`);
+      await waitUnlessInterrupted(retryAfterSeconds * 1000);
     }
   }
 }

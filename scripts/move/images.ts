@@ -3,8 +3,8 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import pLimit from 'p-limit';
 import type { ImageStore } from '../../db/images/index.js';
+import { chunks, withProgress } from '../pages.js';
 import type { Progress } from '../progress.js';
 import type { OnDifference } from './rows.js';
 
@@ -71,28 +71,15 @@ async function digest(images: ImageStore, name: string): Promise<string | undefi
   return hash.digest('hex');
 }
 
+/** Waits for all images of a batch, even if one fails: the stores must not be closed while images are read from them. */
 async function forEachImage(
   names: readonly string[],
   step: string,
   progress: Progress,
   action: (name: string) => Promise<void>,
 ): Promise<void> {
-  let done = 0;
-  progress(step, done, names.length);
-  const limit = pLimit({ concurrency: CONCURRENT_IMAGES, rejectOnClear: true });
-  const actions = names.map((name) =>
-    limit(async () => {
-      await action(name);
-      done += 1;
-      progress(step, done, names.length);
-    }),
-  );
-  try {
-    await Promise.all(actions);
-  } catch (error) {
-    // The stores must not be closed while images are read from them.
-    limit.clearQueue();
-    await Promise.allSettled(actions);
-    throw error;
+  for await (const batch of withProgress(chunks(names, CONCURRENT_IMAGES), step, names.length, progress)) {
+    const failed = (await Promise.allSettled(batch.map(action))).find(({ status }) => status === 'rejected');
+    if (failed) throw (failed as PromiseRejectedResult).reason;
   }
 }
