@@ -15,6 +15,6 @@ export function pngChunk(type: string, data: string | Buffer): Buffer {
   return Buffer.concat([u32(body.length - 4), body, u32(crc32(body))]);
 }
 
-/** Returns the header of an image with 8 bits per channel, without transparency or interlacing. */
-export const pngHeader = (width: number, height: number) =>
-  pngChunk('IHDR', Buffer.concat([u32(width), u32(height), Buffer.from([8, 2, 0, 0, 0])]));
+/** Returns the header of an image without transparency or interlacing. By default, it has three colors of 8 bits. */
+export const pngHeader = (width: number, height: number, { bitDepth = 8, isGrayscale = false } = {}) =>
+  pngChunk('IHDR', Buffer.concat([u32(width), u32(height), Buffer.from([bitDepth, isGrayscale ? 0 : 2, 0, 0, 0])]));

@@ -1,5 +1,5 @@
 import { deflateSync, type ZlibOptions } from 'node:zlib';
-import { PNG_SIGNATURE, pngChunk } from '../png.js';
+import { PNG_SIGNATURE, pngChunk, pngHeader } from '../png.js';
 import { samples } from './images.js';
 
 /** Metadata that the service must remove. */
@@ -46,13 +46,10 @@ export function jpeg(segments: Buffer[], beforeScan: Buffer[] = []): Buffer {
 
 /** Returns a black PNG with one bit per pixel. */
 export function blackPng(width: number, height: number, options: ZlibOptions = {}): Buffer {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header[8] = 1;
+  const header = pngHeader(width, height, { bitDepth: 1, isGrayscale: true });
   const bytesPerRow = 1 + Math.ceil(width / 8);
   const pixels = deflateSync(Buffer.alloc(bytesPerRow * height), options);
-  return Buffer.concat([PNG_SIGNATURE, pngChunk('IHDR', header), pngChunk('IDAT', pixels), pngChunk('IEND', '')]);
+  return Buffer.concat([PNG_SIGNATURE, header, pngChunk('IDAT', pixels), pngChunk('IEND', '')]);
 }
 
 /** Inserts bytes before the last `count` bytes of an image. */

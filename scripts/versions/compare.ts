@@ -4,16 +4,11 @@ import { operationsOf, resolveReferences } from '../generate/document.js';
 import { type Change, findChanges } from './oasdiff.js';
 import { versionProblem } from './version-problem.js';
 
-interface Comparison {
-  released: string;
-  current: string;
-  changes: Change[];
-  /** A message if the current version number is wrong. */
-  problem: string | undefined;
-}
-
-/** Returns the changes between two OpenAPI documents that clients can notice, and checks the version number of the second. */
-export async function compare(releasedFile: string, currentFile: string): Promise<Comparison> {
+/**
+ * Returns the versions of two OpenAPI documents, the changes between them that clients can notice, and the problem, if any, with
+ * the version number of the second.
+ */
+export async function compare(releasedFile: string, currentFile: string) {
   const [before, after] = await Promise.all(
     [releasedFile, currentFile].map(async (file) => parse(await readFile(file, 'utf8'))),
   );
