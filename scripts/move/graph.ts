@@ -4,6 +4,7 @@ import type { TableWithIds } from '../../db/postgres/sequences.js';
 import { chunks, paginate, readIds, withProgress } from '../pages.js';
 import type { Progress } from '../progress.js';
 import { countRows, type OnDifference } from './rows.js';
+import type { StoreSet } from './stores.js';
 
 /** The number of people whose edges are held in memory. */
 const PEOPLE_PER_PAGE = 200;
@@ -12,6 +13,11 @@ const PEOPLE_PER_PAGE = 200;
 const ITEMS_PER_WRITE = 1000;
 
 type Edge = [kind: keyof Edges, start: number, end: number];
+
+interface MovedGraphs {
+  source: Pick<StoreSet, 'db' | 'graph'>;
+  target: Pick<StoreSet, 'graph'>;
+}
 
 /** Returns whether a graph has no nodes. */
 export async function isEmpty({ bulk }: SocialGraph): Promise<boolean> {
@@ -22,33 +28,22 @@ export async function isEmpty({ bulk }: SocialGraph): Promise<boolean> {
 /**
  * Makes the edges of the target equal to those of the source. Unless the target is embedded, also creates a node for every
  * account and post.
- *
- * @param db the database of the source
  */
-export async function copyGraph(
-  db: Database,
-  source: SocialGraph,
-  target: SocialGraph,
-  progress: Progress,
-): Promise<void> {
-  if (target.kind !== 'embedded') {
-    await createNodes(db, 'accounts', (people) => target.bulk.ensureNodes({ people, posts: [] }), progress);
-    await createNodes(db, 'posts', (posts) => target.bulk.ensureNodes({ people: [], posts }), progress);
+export async function copyGraph(stores: MovedGraphs, progress: Progress): Promise<void> {
+  const { kind, bulk } = stores.target.graph;
+  const { db } = stores.source;
+  if (kind !== 'embedded') {
+    await createNodes(db, 'accounts', (people) => bulk.ensureNodes({ people, posts: [] }), progress);
+    await createNodes(db, 'posts', (posts) => bulk.ensureNodes({ people: [], posts }), progress);
   }
-  for await (const { missing, unexpected } of findDifferences(db, source, target, 'copying relations', progress)) {
-    for await (const batch of chunks(unexpected, ITEMS_PER_WRITE)) await target.bulk.removeEdges(groupByKind(batch));
-    for await (const batch of chunks(missing, ITEMS_PER_WRITE)) await target.bulk.addEdges(groupByKind(batch));
+  for await (const { missing, unexpected } of findDifferences(stores, 'copying relations', progress)) {
+    for await (const batch of chunks(unexpected, ITEMS_PER_WRITE)) await bulk.removeEdges(groupByKind(batch));
+    for await (const batch of chunks(missing, ITEMS_PER_WRITE)) await bulk.addEdges(groupByKind(batch));
   }
 }
 
-export async function compareGraph(
-  db: Database,
-  source: SocialGraph,
-  target: SocialGraph,
-  progress: Progress,
-  onDifference: OnDifference,
-): Promise<void> {
-  for await (const { missing, unexpected } of findDifferences(db, source, target, 'comparing relations', progress)) {
+export async function compareGraph(stores: MovedGraphs, progress: Progress, onDifference: OnDifference): Promise<void> {
+  for await (const { missing, unexpected } of findDifferences(stores, 'comparing relations', progress)) {
     for (const edge of missing) onDifference(`${edge.join(' ')} is missing`);
     for (const edge of unexpected) onDifference(`${edge.join(' ')} is unexpected`);
   }
@@ -66,14 +61,9 @@ async function createNodes(
 }
 
 /** Yields the edges that only one of the graphs contains, for one page of people after the other. */
-async function* findDifferences(
-  db: Database,
-  { bulk: source }: SocialGraph,
-  { bulk: target }: SocialGraph,
-  step: string,
-  progress: Progress,
-) {
-  const total = await countRows(db, 'accounts');
+async function* findDifferences(stores: MovedGraphs, step: string, progress: Progress) {
+  const [source, target] = [stores.source.graph.bulk, stores.target.graph.bulk];
+  const total = await countRows(stores.source.db, 'accounts');
   for await (const people of withProgress(peopleOfBoth(source, target), step, total, progress)) {
     const [sourceEdges, targetEdges] = [await outgoingEdges(source, people), await outgoingEdges(target, people)];
     yield { missing: subtract(sourceEdges, targetEdges), unexpected: subtract(targetEdges, sourceEdges) };

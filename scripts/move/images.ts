@@ -7,6 +7,7 @@ import type { ImageStore } from '../../db/images/index.js';
 import { chunks, withProgress } from '../pages.js';
 import type { Progress } from '../progress.js';
 import type { OnDifference } from './rows.js';
+import type { MoveStores } from './stores.js';
 
 const CONCURRENT_IMAGES = 8;
 
@@ -18,24 +19,18 @@ export async function isEmpty(images: ImageStore): Promise<boolean> {
 /**
  * Copies the images that the target does not have yet. Existing images are complete and identical: a store writes
  * images atomically and never reuses a name.
- *
- * @param temporaryDirectory for files in transit, on the file system of the target
  */
-export async function copyImages(
-  source: ImageStore,
-  target: ImageStore,
-  temporaryDirectory: string,
-  progress: Progress,
-): Promise<void> {
-  const existing = new Set(await listNames(target));
-  const missing = (await listNames(source)).filter((name) => !existing.has(name));
+export async function copyImages({ source, target }: MoveStores, progress: Progress): Promise<void> {
+  const existing = new Set(await listNames(target.images));
+  const missing = (await listNames(source.images)).filter((name) => !existing.has(name));
   await forEachImage(missing, 'copying images', progress, async (name) => {
-    const image = await source.get(name);
+    const image = await source.images.get(name);
     if (!image) return;
-    const path = join(temporaryDirectory, randomUUID());
+    // A file in transit is on the file system of the target.
+    const path = join(target.directory.uploads, randomUUID());
     try {
       await pipeline(image.stream, createWriteStream(path));
-      await target.put(name, path);
+      await target.images.put(name, path);
     } finally {
       await rm(path, { force: true });
     }
@@ -43,14 +38,13 @@ export async function copyImages(
 }
 
 export async function compareImages(
-  source: ImageStore,
-  target: ImageStore,
+  { source, target }: MoveStores,
   progress: Progress,
   onDifference: OnDifference,
 ): Promise<void> {
-  const names = new Set([...(await listNames(source)), ...(await listNames(target))]);
+  const names = new Set([...(await listNames(source.images)), ...(await listNames(target.images))]);
   await forEachImage([...names], 'comparing images', progress, async (name) => {
-    const [sourceDigest, targetDigest] = await Promise.all([digest(source, name), digest(target, name)]);
+    const [sourceDigest, targetDigest] = await Promise.all([digest(source.images, name), digest(target.images, name)]);
     if (targetDigest === undefined) onDifference(`image ${name} is missing`);
     else if (sourceDigest === undefined) onDifference(`image ${name} is unexpected`);
     else if (sourceDigest !== targetDigest) onDifference(`image ${name} differs`);

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
 import type { Tables } from '../../db/schema.js';
 import type { Progress } from '../progress.js';
+import type { MoveStores } from './stores.js';
 
 /** Receives a difference between source and target, described by ids and names, without content. */
 export type OnDifference = (difference: string) => void;
@@ -51,7 +52,8 @@ export async function isEmpty(db: Database): Promise<boolean> {
  * Copies the rows after the last one of the target, where an earlier run stopped: pages are inserted atomically. Then
  * copies the sequences.
  */
-export async function copyRows(source: Database, target: Database, progress: Progress): Promise<void> {
+export async function copyRows(stores: MoveStores, progress: Progress): Promise<void> {
+  const [source, target] = [stores.source.db, stores.target.db];
   for (const table of TABLES) {
     const total = await countRows(source, table.name);
     let done = await countRows(target, table.name);
@@ -71,12 +73,8 @@ export async function copyRows(source: Database, target: Database, progress: Pro
   }
 }
 
-export async function compareRows(
-  source: Database,
-  target: Database,
-  progress: Progress,
-  onDifference: OnDifference,
-): Promise<void> {
+export async function compareRows(stores: MoveStores, progress: Progress, onDifference: OnDifference): Promise<void> {
+  const [source, target] = [stores.source.db, stores.target.db];
   for (const table of TABLES) {
     const total = await countRows(source, table.name);
     let done = 0;
@@ -99,12 +97,7 @@ export async function compareRows(
   }
 }
 
-function comparePages(
-  { name }: Table,
-  sourceRows: readonly Row[],
-  targetRows: readonly Row[],
-  onDifference: OnDifference,
-): void {
+function comparePages({ name }: Table, sourceRows: Row[], targetRows: Row[], onDifference: OnDifference): void {
   const contents = new Map(targetRows.map(({ key, content }) => [key.join(' '), content]));
   for (const { key, content } of sourceRows) {
     const row = key.join(' ');

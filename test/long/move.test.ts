@@ -237,13 +237,9 @@ t.test('finds relations that differ, and only those', async (t) => {
     likes: [like(1, 1), like(9, 1)],
   });
   const found: string[] = [];
-  await compareGraph(
-    one.db,
-    one.graph,
-    other.graph,
-    () => undefined,
-    (difference) => found.push(difference),
-  );
+  const stores = { source: one, target: other };
+  const onDifference = (difference: string) => found.push(difference);
+  await compareGraph(stores, () => undefined, onDifference);
   t.same(found.sort(), [
     'likes 3 1 is missing',
     'likes 9 1 is unexpected',
