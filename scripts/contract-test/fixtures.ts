@@ -59,17 +59,10 @@ export async function clearRelation(one: User, other: User): Promise<void> {
 export const PRIVACIES = ['public', 'private', 'was-public', 'was-private'] as const;
 export type Privacy = (typeof PRIVACIES)[number];
 
+const OTHER_USERS = ['friend', 'friendOfFriend', 'stranger', 'requester', 'requested', 'formerFriend'] as const;
+
 /** The relations of a viewer to an owner. The owner sent `requested` a friend request. */
-export const VIEWERS = [
-  'owner',
-  'friend',
-  'friendOfFriend',
-  'stranger',
-  'requester',
-  'requested',
-  'formerFriend',
-  'loggedOut',
-] as const;
+export const VIEWERS = ['owner', ...OTHER_USERS, 'loggedOut'] as const;
 export type Viewer = (typeof VIEWERS)[number];
 
 /** An account, its picture and its post with an image. */
@@ -82,7 +75,7 @@ export interface OwnedContent {
 /** Four owners, one for each privacy, and viewers with the same relation to each. Rules must not change these accounts. */
 export interface VisibilityFixture {
   owned: Record<Privacy, OwnedContent>;
-  viewers: Record<Exclude<Viewer, 'owner' | 'loggedOut'>, User>;
+  viewers: Record<(typeof OTHER_USERS)[number], User>;
 }
 
 const setPrivate = (owner: User, value: boolean) =>
@@ -122,8 +115,7 @@ export const visibilityFixture = (users: TestUsers): Promise<VisibilityFixture> 
   users.shared('visibility fixture', async () => {
     // A service may store a pair of users in the order of their ids, so only some owners have lower ids than the viewers.
     const older = { private: await users.register(), public: await users.register() };
-    const names = ['friend', 'friendOfFriend', 'stranger', 'requester', 'requested', 'formerFriend'] as const;
-    const registered = await Promise.all(names.map(async (name) => [name, await users.register()] as const));
+    const registered = await Promise.all(OTHER_USERS.map(async (name) => [name, await users.register()] as const));
     const viewers = Object.fromEntries(registered) as VisibilityFixture['viewers'];
     const owners = { ...older, 'was-private': await users.register(), 'was-public': await users.register() };
     await makeFriends(viewers.friendOfFriend, viewers.friend);
