@@ -30,13 +30,6 @@ interface RunningWorker {
   opsUrl: string;
 }
 
-interface Workers {
-  url: string;
-  opsUrl: string;
-  /** Fails readiness checks for `shutdownDelaySeconds`, then stops all workers. */
-  stop(): Promise<void>;
-}
-
 /** The delay before a worker that ended unexpectedly is replaced. It doubles after each failed start. */
 const REPLACE_BACKOFF_MS = { min: 500, max: 30_000 };
 
@@ -56,7 +49,7 @@ const WORKER_ENVIRONMENT = { OPS_HOST: '127.0.0.1', OPS_PORT: '0', SHUTDOWN_DELA
  *   installation
  * @throws CommandError if a worker cannot start
  */
-export async function startWorkers(config: Config, log: Logger, onFailed: () => void): Promise<Workers> {
+export async function startWorkers(config: Config, log: Logger, onFailed: () => void) {
   const running = new Set<RunningWorker>();
   const starts = new Set<Promise<unknown>>();
   const stopping = new AbortController();
@@ -145,6 +138,7 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
   return {
     url: first?.url ?? '',
     opsUrl: ops.url,
+    /** Fails readiness checks for `shutdownDelaySeconds`, then stops all workers. */
     async stop() {
       ops.drain();
       await sleep(config.shutdownDelaySeconds * 1000);

@@ -26,22 +26,9 @@ export interface Observer {
 }
 
 /** The number of requests in each rate limit bucket, with retries. */
-export interface RequestCounts {
-  strict: number;
-  general: number;
-}
+export type RequestCounts = Record<Bucket, number>;
 
-export interface Client {
-  send: Send;
-  readonly counts: RequestCounts;
-  /** The scheme, host and port that requests go to. */
-  readonly origin: string;
-  /** The URL that the contract's paths are appended to, without a trailing slash. */
-  readonly baseUrl: string;
-  /** Resolves when no request is in flight. A failed rule may leave requests in flight that create accounts. */
-  idle(): Promise<void>;
-  close(): void;
-}
+export type Client = ReturnType<typeof createClient>;
 
 /** Thrown if the service does not respond to a request. */
 export class NoResponseError extends Error {
@@ -73,15 +60,7 @@ interface ClientOptions {
  *
  * It respects the rate limits, retries 429 `rate_limit_exceeded` and 503, and checks every response against the document.
  */
-export function createClient({
-  baseUrl,
-  timeoutMs,
-  limits,
-  observer,
-  log,
-  signal,
-  abortSignal,
-}: ClientOptions): Client {
+export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal, abortSignal }: ClientOptions) {
   const { Agent, request } = baseUrl.protocol === 'https:' ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const counts: RequestCounts = { strict: 0, general: 0 };
@@ -164,15 +143,18 @@ export function createClient({
 
   return {
     counts,
+    /** The scheme, host and port that requests go to. */
     origin: baseUrl.origin,
+    /** The URL that the contract's paths are appended to, without a trailing slash. */
     baseUrl: `${baseUrl.origin}${prefix}`,
     close: () => agent.destroy(),
 
+    /** Resolves when no request is in flight. A failed rule may leave requests in flight that create accounts. */
     async idle() {
       while (inFlight.size > 0) await Promise.allSettled(inFlight);
     },
 
-    send(line, sent = {}) {
+    send(line: string, sent: RequestOptions = {}): Promise<CheckedResponse> {
       const response = send(line, sent).finally(() => inFlight.delete(response));
       inFlight.add(response);
       return response;

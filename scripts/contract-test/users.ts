@@ -27,24 +27,6 @@ export interface User extends Requester, NewUser {
   token: string;
 }
 
-/** The users of a run, which rules share or register for themselves. */
-export interface TestUsers {
-  /** The scheme, host and port of the service. */
-  readonly origin: string;
-  /** Sends requests without credentials, except those in `sent`. */
-  anonymous: Requester;
-  /** Returns the fields of a new user. The seed determines the sequence of users. */
-  newUser(): NewUser;
-  /** Logs in and returns the response, which has the token and the cookie. */
-  login(user: Pick<NewUser, 'email' | 'password'>, headers?: Record<string, string>): Promise<CheckedResponse>;
-  /** Registers a new user and logs in. */
-  register(): Promise<User>;
-  /** Returns the user with this key, who is registered on first use and shared between rules. */
-  sharedUser(key: string): Promise<User>;
-  /** Returns the value with this key, which is created on first use and shared between rules. */
-  shared<T>(key: string, create: () => Promise<T>): Promise<T>;
-}
-
 interface Account extends Pick<User, 'id' | 'email' | 'password'> {
   token?: string;
 }
@@ -120,53 +102,56 @@ export function createAccountRegistry() {
   };
 }
 
-export function createTestUsers(client: Client, seed: string): TestUsers {
+export type TestUsers = ReturnType<typeof createTestUsers>;
+
+/** Creates the users of a run, which rules share or register for themselves. */
+export function createTestUsers(client: Client, seed: string) {
   const sharedValues = new Map<string, Promise<unknown>>();
   const limitConcurrency = pLimit(MAX_CONCURRENT_HASHES);
   let drawCount = 0;
-  const nextHash = () => {
-    drawCount += 1;
-    return createHash('sha256').update(`${seed} ${drawCount}`).digest('hex');
-  };
   const createSender = (token?: string): Requester => ({
     send: async (expected, request, sent) =>
       expectStatus(await client.send(request, { ...(token !== undefined && { token }), ...sent }), expected),
   });
+  /** Sends requests without credentials, except those in `sent`. */
   const anonymous = createSender();
 
-  const users: TestUsers = {
-    origin: client.origin,
-    anonymous,
-    newUser() {
-      const hex = nextHash();
-      // Dashes, because passwords must not contain sequences or repeats. A rule uses the username in a password.
-      const username = `test${insertDashes(hex.slice(0, 12))}`;
-      const password = `Quiet.7${insertDashes(hex.slice(12, 28))}`;
-      return { name: 'Contract Tester', username, email: `${username}@example.org`, password };
-    },
+  /** Returns the fields of a new user. The seed determines the sequence of users. */
+  function newUser(): NewUser {
+    drawCount += 1;
+    const hex = createHash('sha256').update(`${seed} ${drawCount}`).digest('hex');
+    // Dashes, because passwords must not contain sequences or repeats. A rule uses the username in a password.
+    const username = `test${insertDashes(hex.slice(0, 12))}`;
+    const password = `Quiet.7${insertDashes(hex.slice(12, 28))}`;
+    return { name: 'Contract Tester', username, email: `${username}@example.org`, password };
+  }
 
-    login: ({ email, password }, headers = {}) =>
-      anonymous.send(200, 'POST /auth/login', { json: { email, password }, headers }),
+  /** Logs in and returns the response, which has the token and the cookie. */
+  const login = ({ email, password }: Pick<NewUser, 'email' | 'password'>, headers: Record<string, string> = {}) =>
+    anonymous.send(200, 'POST /auth/login', { json: { email, password }, headers });
 
-    register: () =>
-      limitConcurrency(async () => {
-        const newUser = users.newUser();
-        const { body } = await anonymous.send(201, 'POST /auth/register', { json: newUser });
-        const { token } = (await users.login(newUser)).body;
-        return { ...newUser, id: body.id, token, ...createSender(token) };
-      }),
+  /** Registers a new user and logs in. */
+  const register = (): Promise<User> =>
+    limitConcurrency(async () => {
+      const user = newUser();
+      const { body } = await anonymous.send(201, 'POST /auth/register', { json: user });
+      const { token } = (await login(user)).body;
+      return { ...user, id: body.id, token, ...createSender(token) };
+    });
 
-    sharedUser: (key) => users.shared(`user ${key}`, users.register),
+  /** Returns the value with this key, which is created on first use and shared between rules. */
+  function shared<T>(key: string, create: () => Promise<T>): Promise<T> {
+    const value = sharedValues.get(key) ?? create();
+    sharedValues.set(key, value);
+    return (value as Promise<T>).catch((error) => {
+      throw error instanceof ExpectationError
+        ? new ExpectationError(`${error.expected} (while preparing this rule)`, error.exchange, error.actual)
+        : error;
+    });
+  }
 
-    shared<T>(key: string, create: () => Promise<T>) {
-      const value = sharedValues.get(key) ?? create();
-      sharedValues.set(key, value);
-      return (value as Promise<T>).catch((error) => {
-        throw error instanceof ExpectationError
-          ? new ExpectationError(`${error.expected} (while preparing this rule)`, error.exchange, error.actual)
-          : error;
-      });
-    },
-  };
-  return users;
+  /** Returns the user with this key, who is registered on first use and shared between rules. */
+  const sharedUser = (key: string) => shared(`user ${key}`, register);
+
+  return { origin: client.origin, anonymous, newUser, login, register, shared, sharedUser };
 }

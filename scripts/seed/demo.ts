@@ -21,19 +21,13 @@ import {
   REQUESTS,
 } from './demo-data.js';
 
-interface Demo {
-  people: { id: number; name: string; email: string; posts: number[] }[];
-  /** Whether the ids are those of the examples. False if the stores had already assigned some of those ids. */
-  hasExampleIds: boolean;
-}
-
 /**
  * Adds a few people with posts, images, likes and friendships, by sending requests to a service that it starts.
  *
  * @throws CommandError if one of the accounts exists
  * @throws DataDirectoryInUseError
  */
-export async function seedDemo(config: Config, log: Logger, progress: Progress): Promise<Demo> {
+export async function seedDemo(config: Config, log: Logger, progress: Progress) {
   const stores = await openBareStores(config.stores, log);
   try {
     await retryUntilAvailable(() => migrate(stores));
@@ -75,7 +69,7 @@ async function refuseIfPeopleExist(db: Database): Promise<void> {
   );
 }
 
-async function sendRequests(url: string, progress: Progress): Promise<Demo> {
+async function sendRequests(url: string, progress: Progress) {
   const people = new Map<Name, { id: number; token: string; posts: number[] }>();
   const personOf = (name: Name) => people.get(name) ?? { id: 0, token: '', posts: [] };
 
@@ -111,6 +105,7 @@ async function sendRequests(url: string, progress: Progress): Promise<Demo> {
   const [firstPerson, firstPost] = [personOf('mira').id, personOf('lena').posts[0]];
   return {
     people: PEOPLE.map(({ name, username, email }) => ({ ...personOf(username), name, email })),
+    /** Whether the ids are those of the examples. False if the stores had already assigned some of those ids. */
     hasExampleIds: firstPerson === FIRST_PERSON_ID && firstPost === FIRST_POST_ID,
   };
 }

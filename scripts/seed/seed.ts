@@ -5,12 +5,6 @@ import { friendPairs, likePairs } from './edges.js';
 import type { Population } from './population.js';
 import { addAccounts, addPosts, vacuumAnalyze } from './rows.js';
 
-/** The ids of the created rows, in order of creation. */
-interface Seeded {
-  accounts: number[];
-  posts: number[];
-}
-
 /** The number of nodes or edges per graph transaction. */
 const ITEMS_PER_TRANSACTION = 5000;
 
@@ -20,13 +14,14 @@ const ITEMS_PER_TRANSACTION = 5000;
  * which `npm run verify -- --repair` repairs.
  *
  * @param passwordHash the password hash of every account
+ * @returns the ids of the created rows, in order of creation
  */
 export async function seed(
   { maintenanceDb, graph }: Pick<BareStores, 'maintenanceDb' | 'graph'>,
   population: Population,
   passwordHash: string,
   progress: Progress,
-): Promise<Seeded> {
+) {
   const accountIds = await addAccounts(maintenanceDb, population, passwordHash, progress);
   const postIds = await addPosts(maintenanceDb, population, accountIds, progress);
   const { bulk } = graph;
