@@ -1,12 +1,9 @@
 import { Validator, type Schema as ValidatorSchema } from '@cfworker/json-schema';
 import type { Schema } from '../generate/document.js';
 import type { ContractOperation } from './document.js';
+import type { ReceivedResponse } from './exchange.js';
 
-interface ResponseData {
-  status: number;
-  headers: Headers;
-  body: unknown;
-}
+type ResponseData = Pick<ReceivedResponse, 'status' | 'headers' | 'body'>;
 
 /** Headers that make a client act. A response may have them only if the contract declares them. */
 const DIRECTIVE_HEADERS = ['Set-Cookie', 'WWW-Authenticate', 'Retry-After', 'Link', 'Location'];
@@ -61,8 +58,7 @@ function headerViolations({ headers: declared = {} }: DeclaredResponse, headers:
 function challengeViolations({ status, headers, body }: ResponseData): string[] {
   const challenge = headers.get('WWW-Authenticate');
   if (status !== 401 || challenge === null) return [];
-  const isTokenRefused = (body as { code?: unknown } | undefined)?.code === 'invalid_token';
-  const expected = isTokenRefused ? INVALID_TOKEN_CHALLENGE : 'Bearer';
+  const expected = body?.code === 'invalid_token' ? INVALID_TOKEN_CHALLENGE : 'Bearer';
   return challenge === expected ? [] : [`header WWW-Authenticate: ${challenge}: expected ${expected}`];
 }
 

@@ -36,13 +36,6 @@ export interface Exchange {
   received: ReceivedResponse;
 }
 
-/** A request and its response as text, without secrets. */
-export interface DescribedExchange {
-  /** A `curl` command for bash. It may use `<(…)` and `$'…'`. */
-  request: string;
-  response: { status: number; headers: string[]; body: string };
-}
-
 /** Returns the bytes of a body, and its media type unless the body is raw. */
 export async function encodeBody({
   json,
@@ -91,7 +84,11 @@ export function shorten(text: string, maxCharacters: number): string {
   return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}… (${text.length} characters)` : text;
 }
 
-export async function describeExchange({ method, url, sent, received }: Exchange): Promise<DescribedExchange> {
+/**
+ * Returns a request and its response as text, without secrets. The request is a `curl` command for bash, which may use `<(…)` and
+ * `$'…'`.
+ */
+export async function describeExchange({ method, url, sent, received }: Exchange) {
   const lines = [
     `curl -i ${method === 'HEAD' ? '-I' : `-X ${method}`}${isChangedByCurl(url) ? ' -g --path-as-is' : ''} ${quote(url)}`,
     ...headerArguments(sent),

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { components } from '../../generated/types.js';
 import type { CheckedResponse, Exchange } from './exchange.js';
 
 /** Thrown by a rule that fails, with the expectation and the exchange that did not meet it. */
@@ -41,11 +42,7 @@ export function expectStatus(response: CheckedResponse, expected: number | numbe
   );
 }
 
-interface FieldProblem {
-  in: string;
-  field: string;
-  code: string;
-}
+type FieldProblem = components['schemas']['FieldProblem'];
 
 /** Throws an ExpectationError unless the response is a 400 that names exactly these fields (`in.field`), each problem once. */
 export function expectProblems(response: CheckedResponse, ...expected: string[]): CheckedResponse {

@@ -1,18 +1,9 @@
+import type { components } from '../../generated/types.js';
 import type { CheckedResponse, RequestOptions } from './exchange.js';
 import { samples } from './images.js';
 import type { Requester, TestUsers, User } from './users.js';
 
-export interface Post {
-  id: number;
-  title: string;
-  text: string;
-  image: string | null;
-  author_id: number;
-  author_username: string | null;
-  created_at: string;
-  like_count: number;
-  liked_by_me: boolean;
-}
+export type Post = components['schemas']['Post'];
 
 export const png = () => new File([samples.png], 'a picture.png', { type: 'image/png' });
 

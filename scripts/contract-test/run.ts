@@ -9,7 +9,7 @@
 import { setMaxListeners } from 'node:events';
 import { createClient, NoResponseError, type Observer, type RequestCounts } from './client.js';
 import { contract } from './document.js';
-import { type CheckedResponse, type DescribedExchange, describeExchange, maskSecrets, shorten } from './exchange.js';
+import { type CheckedResponse, describeExchange, maskSecrets, shorten } from './exchange.js';
 import { ExpectationError, SkippedError } from './expect.js';
 import { type Bucket, type BucketState, createLimits, formatDuration } from './limits.js';
 import { recognize } from './recognize.js';
@@ -44,7 +44,7 @@ export interface Settings {
 
 type Verdict = 'passed' | 'failed' | 'skipped' | 'not-run';
 
-interface Failure extends Partial<DescribedExchange> {
+interface Failure extends Partial<Awaited<ReturnType<typeof describeExchange>>> {
   expected: string;
   actual?: string;
 }

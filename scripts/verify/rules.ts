@@ -4,7 +4,7 @@ import type { Repair } from './repair.js';
 /** The arguments of every check. */
 export interface CheckContext {
   stores: Pick<BareStores, 'db' | 'graphTransactions' | 'maintenanceDb' | 'graph' | 'images'>;
-  findings: Findings;
+  findings: ReturnType<typeof createFindings>;
   /** Undefined in a read-only run. */
   repair: Repair | undefined;
   /** Yields the pages, and reports the progress of their check. */
@@ -66,26 +66,21 @@ export interface Finding {
 
 const MAX_EXAMPLES = 5;
 
-interface Findings {
-  /** @param violations one description for each */
-  add(name: RuleName, violations: readonly string[], repaired?: number): void;
-  /** Returns one finding for each rule, in order, including rules without violations. */
-  all(): Finding[];
-}
-
-export function createFindings(): Findings {
+export function createFindings() {
   const findings = new Map<RuleName, Finding>();
   for (const [name, rule] of Object.entries(RULES) as [RuleName, Rule][]) {
     findings.set(name, { name, rule, found: 0, repaired: 0, examples: [] });
   }
   return {
-    add(name, violations, repaired = 0) {
+    /** @param violations one description for each */
+    add(name: RuleName, violations: readonly string[], repaired = 0) {
       const finding = findings.get(name);
       if (!finding) return;
       finding.found += violations.length;
       finding.repaired += repaired;
       finding.examples.push(...violations.slice(0, MAX_EXAMPLES - finding.examples.length));
     },
+    /** Returns one finding for each rule, in order, including rules without violations. */
     all: () => [...findings.values()],
   };
 }
