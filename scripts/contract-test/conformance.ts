@@ -12,28 +12,23 @@ const DIRECTIVE_HEADERS = ['Set-Cookie', 'WWW-Authenticate', 'Retry-After', 'Lin
 export const INVALID_TOKEN_CHALLENGE = 'Bearer error="invalid_token"';
 
 /** Returns the violations of the contract in the status, headers and body of a response. */
-export function violations(operation: ContractOperation, response: ResponseData): string[] {
-  return checkResponse(operation, response, ({ content }) => [
-    ...challengeViolations(response),
-    ...bodyViolations(content, response),
-  ]);
-}
+export const violations = (operation: ContractOperation, response: ResponseData) =>
+  checkResponse(operation, response, true);
 
-/** Returns the violations in a response to HEAD, which is declared as for GET. Its body is not checked. */
-export function headViolations(operation: ContractOperation, response: ResponseData): string[] {
-  return checkResponse(operation, response, ({ content }) => contentTypeViolations(content, response) ?? []);
-}
+/** Returns the violations in a response to HEAD, which is declared as for GET. */
+export const headViolations = (operation: ContractOperation, response: ResponseData) =>
+  checkResponse(operation, response, false);
 
 type DeclaredResponse = ContractOperation['responses'][string];
 
-function checkResponse(
-  { id, responses }: ContractOperation,
-  response: ResponseData,
-  checkBody: (declared: DeclaredResponse) => string[],
-) {
+function checkResponse({ id, responses }: ContractOperation, response: ResponseData, hasBody: boolean): string[] {
   const declared = responses[response.status];
   if (!declared) return [`${id}: status ${response.status} is not declared`];
-  const found = [...headerViolations(declared, response.headers), ...checkBody(declared)];
+  const found = [
+    ...headerViolations(declared, response.headers),
+    ...(hasBody ? challengeViolations(response) : []),
+    ...contentViolations(declared, response, hasBody),
+  ];
   return found.map((violation) => `${id} ${response.status}: ${violation}`);
 }
 
@@ -66,21 +61,14 @@ function challengeViolations({ status, headers, body }: ResponseData): string[] 
 const parseHeaderValue = ({ type }: Schema, value: string) =>
   type === 'integer' && /^(0|-?[1-9]\d*)$/.test(value) ? Number(value) : value;
 
-/** Returns the violations in the media type, or undefined if it is declared and the body must be checked. */
-function contentTypeViolations(content: DeclaredResponse['content'], { headers }: ResponseData): string[] | undefined {
-  const type = mediaType(headers);
+/** Returns the violations in the media type and, unless the request was HEAD, in the body. */
+function contentViolations({ content }: DeclaredResponse, { headers, body }: ResponseData, hasBody: boolean): string[] {
+  const type = headers.get('content-type')?.split(';')[0];
   if (!content) return type ? ['has a body'] : [];
-  return type && content[type] ? undefined : [`type ${type} is not declared`];
+  const declared = type && content[type];
+  if (!declared) return [`type ${type} is not declared`];
+  return hasBody && type === 'application/json' ? schemaViolations(declared.schema, body) : [];
 }
-
-function bodyViolations(content: DeclaredResponse['content'], response: ResponseData): string[] {
-  const typeViolations = contentTypeViolations(content, response);
-  if (typeViolations) return typeViolations;
-  const media = mediaType(response.headers) ?? '';
-  return media === 'application/json' && content?.[media] ? schemaViolations(content[media].schema, response.body) : [];
-}
-
-const mediaType = (headers: Headers) => headers.get('content-type')?.split(';')[0];
 
 const validators = new WeakMap<Schema, Validator>();
 
