@@ -76,20 +76,18 @@ export async function checkPostgres(
   return { rows, installation };
 }
 
-async function readRow<Result>(db: Database, query: ReturnType<typeof sql<Result>>): Promise<Result> {
-  const { rows } = await query.execute(db);
-  return rows[0] as Result;
-}
+/** Returns a template tag that runs a query and returns its only row. */
+const readRow =
+  <Row>(db: Database) =>
+  async (query: TemplateStringsArray, ...parameters: unknown[]) =>
+    (await sql<Row>(query, ...parameters).execute(db)).rows[0] as Row;
 
 async function checkServer(db: Database, url: string): Promise<Finding> {
-  const { result, ms } = await timedCall(() =>
-    readRow(
-      db,
-      sql<{ version: string; major: number; readOnly: boolean }>`
-        select current_setting('server_version') as version,
-          current_setting('server_version_num')::int / 10000 as major,
-          current_setting('transaction_read_only')::bool as "readOnly"`,
-    ),
+  const { result, ms } = await timedCall(
+    () => readRow<{ version: string; major: number; readOnly: boolean }>(db)`
+      select current_setting('server_version') as version,
+        current_setting('server_version_num')::int / 10000 as major,
+        current_setting('transaction_read_only')::bool as "readOnly"`,
   );
   const { host, pathname } = new URL(url);
   const description = `${result.version} at ${host}${pathname}, ${describeTls(url)}, ${ms}`;
@@ -107,7 +105,7 @@ function describeTls(url: string): string {
 }
 
 const readClock = async (db: Database) =>
-  (await readRow(db, sql<{ ms: number }>`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`)).ms;
+  (await readRow<{ ms: number }>(db)`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`).ms;
 
 const pendingMigrations = (applied: ReadonlySet<string>) =>
   Object.keys(migrations).filter((name) => !applied.has(name));
@@ -133,11 +131,8 @@ const SEQUENCES = ['accounts_id_seq', 'posts_id_seq'];
 
 /** Queries privileges without using them. */
 async function checkPermissions(db: Database, mustMigrate: boolean): Promise<Finding> {
-  const { schema, canCreate } = await readRow(
-    db,
-    sql<{ schema: string | null; canCreate: boolean }>`
-      select current_schema() as schema, has_schema_privilege(current_schema(), 'create') as "canCreate"`,
-  );
+  const { schema, canCreate } = await readRow<{ schema: string | null; canCreate: boolean }>(db)`
+    select current_schema() as schema, has_schema_privilege(current_schema(), 'create') as "canCreate"`;
   if (schema === null) return failed('no schema of the search path exists');
   const { rows } = await sql<{ name: string; isOwner: boolean; missing: string[] }>`
     select relname as name, pg_has_role(relowner, 'usage') as "isOwner",
@@ -165,16 +160,13 @@ async function checkConnections(
   processes: number,
 ): Promise<Finding> {
   // A negative limit of a role or database means no limit.
-  const { available } = await readRow(
-    db,
-    sql<{ available: number }>`
-      select least(
-        current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-          - coalesce(current_setting('reserved_connections', true)::int, 0),
-        (select nullif(greatest(rolconnlimit, -1), -1) from pg_roles where rolname = current_user),
-        (select nullif(greatest(datconnlimit, -1), -1) from pg_database where datname = current_database())
-      ) as available`,
-  );
+  const { available } = await readRow<{ available: number }>(db)`
+    select least(
+      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+        - coalesce(current_setting('reserved_connections', true)::int, 0),
+      (select nullif(greatest(rolconnlimit, -1), -1) from pg_roles where rolname = current_user),
+      (select nullif(greatest(datconnlimit, -1), -1) from pg_database where datname = current_database())
+    ) as available`;
   const needed = processes * (poolSize + graphPoolSize + EXTRA_CONNECTIONS);
   const description = `${needed} needed by ${processes} process(es), ${available} allowed for all clients`;
   if (needed <= available) return ok(description);
@@ -203,11 +195,8 @@ async function checkOutbox(db: Database): Promise<Finding> {
 
 /** The service purges every ten minutes. */
 async function checkExpiredSessions(db: Database): Promise<Finding> {
-  const { count } = await readRow(
-    db,
-    sql<{ count: number }>`
-      select count(*) as count from sessions where expires_at < ${STATEMENT_TIME} - interval '1 hour'`,
-  );
+  const { count } = await readRow<{ count: number }>(db)`
+    select count(*) as count from sessions where expires_at < ${STATEMENT_TIME} - interval '1 hour'`;
   if (count === 0) return ok('purged');
   return warning(`${count} expired more than an hour ago: no running service purges them`);
 }
