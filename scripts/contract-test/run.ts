@@ -229,13 +229,14 @@ const truncated = (text: string) => shorten(maskSecrets(text), 800);
 
 /** Collects, for each operation, the first response that violates the document. */
 function createDocumentCheck() {
-  /** The first violation of each requested operation, or undefined. */
+  /** For each requested operation the first response that violates the document, or undefined. */
   const errors = new Map<string, ExpectationError | undefined>();
   return {
     onResponse(operation: string, { exchange }: CheckedResponse, violations: string[]) {
-      const actual = violations.join('; ');
-      const error = actual && new ExpectationError('a response as openapi.yaml declares it', exchange, actual);
-      errors.set(operation, errors.get(operation) ?? (error || undefined));
+      if (errors.get(operation)) return;
+      const expected = 'a response as openapi.yaml declares it';
+      const isValid = violations.length === 0;
+      errors.set(operation, isValid ? undefined : new ExpectationError(expected, exchange, violations.join('; ')));
     },
     /** Returns undefined if no rule requested this operation. */
     async result(operation: string): Promise<Result | undefined> {
