@@ -7,10 +7,6 @@ import type { PendingEntries } from './outbox.js';
 import type { Finding } from './rules.js';
 import { type VerifyResult, verify } from './verify.js';
 
-const EXIT_AGREE = 0;
-const EXIT_DISAGREE = 1;
-const EXIT_ERROR = 2;
-
 const countUnresolved = ({ found, repaired }: Finding) => found - repaired;
 const isNote = ({ rule }: Finding) => rule.note === true;
 const isViolated = (finding: Finding) => countUnresolved(finding) > 0 && !isNote(finding);
@@ -63,12 +59,13 @@ function formatConclusion(findings: readonly Finding[]): string {
   return `The stores disagree: ${violated.length} of ${findings.length} rules are violated.`;
 }
 
+// Exits with 0 if the stores agree, with 1 if they disagree, and with 2 if they could not be checked.
 await runCommand(async () => {
   const { repair } = parseArgs({ options: { repair: { type: 'boolean', default: false } } }).values;
   await withBareStores(async (stores, log) => {
     const progress = createProgressDisplay();
     const result = await verify(stores, { repair, log, progress: progress.show }).finally(progress.end);
     printResult(result, repair);
-    process.exitCode = result.findings.some(isViolated) ? EXIT_DISAGREE : EXIT_AGREE;
+    process.exitCode = result.findings.some(isViolated) ? 1 : 0;
   });
-}, EXIT_ERROR);
+}, 2);
