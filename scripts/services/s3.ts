@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BucketAlreadyOwnedByYou, CreateBucketCommand, ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
+import { BucketAlreadyOwnedByYou, CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { GO_INSTALL_HINT, installGoProgram } from '../tools/go.js';
 import { folder } from './folder.js';
 import type { Server } from './server.js';
@@ -52,11 +52,9 @@ export const s3: Server = {
       credentials,
       maxAttempts: 1,
     });
-    const abortSignal = AbortSignal.timeout(3000);
     try {
-      const { Buckets = [] } = await client.send(new ListBucketsCommand(), { abortSignal });
-      if (Buckets.some(({ Name }) => Name === BUCKET)) return;
-      await client.send(new CreateBucketCommand({ Bucket: BUCKET }), { abortSignal });
+      const command = new CreateBucketCommand({ Bucket: BUCKET });
+      await client.send(command, { abortSignal: AbortSignal.timeout(3000) });
     } catch (error) {
       if (!(error instanceof BucketAlreadyOwnedByYou)) throw error;
     } finally {

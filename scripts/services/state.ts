@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { folder } from './folder.js';
 import { findFreePort } from './ports.js';
 import type { Launch, ProcessIdentity } from './processes.js';
@@ -29,14 +29,8 @@ const STATE_FILE = 'state.json';
 
 /** Returns the saved state, or undefined before the first `up` and in a copy of a folder. */
 export function readState(): State | undefined {
-  let text: string;
-  try {
-    text = readFileSync(folder(STATE_FILE), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  const state = JSON.parse(text) as State;
+  if (!existsSync(folder(STATE_FILE))) return undefined;
+  const state = JSON.parse(readFileSync(folder(STATE_FILE), 'utf8')) as State;
   return state.folder === folder() ? state : undefined;
 }
 
