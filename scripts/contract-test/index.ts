@@ -42,7 +42,7 @@ const HELP = `Checks whether a service implements the contract of the social pos
   --bail                 stops after the first failure that is not known
   --junit FILE           writes a JUnit XML report
   --json FILE            writes a JSON report
-  --markdown FILE        writes the printed report as Markdown, for a CI summary
+  --markdown FILE        writes a Markdown report, for a CI summary
   --seed SEED            uses the same account names as an earlier run
   --timeout SECONDS      the longest time without data from the service (default: 30)
   --list                 prints the selected rules and exits

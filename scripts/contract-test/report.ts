@@ -1,4 +1,4 @@
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import { version } from './document.js';
 import { isUnexpectedFailure, type Outcome, type Run } from './run.js';
 
@@ -57,23 +57,38 @@ export function textReport(run: Run, context: ReportContext): string {
     ...outcomes
       .filter(({ verdict }) => verdict === 'skipped')
       .map(({ id, sentence, reason }) => `${paint('yellow', 'Skipped')}  ${id}: ${sentence}\n  ${reason}\n`),
-    ...groupFailures(outcomes).map(failureText),
+    ...groupFailures(outcomes).map((group) => failureText(group, paint('red', 'Failed'))),
     ...remarks(run, context).map((remark) => `${remark}\n`),
     `${tally(outcomes)}; ${counts.strict + counts.general} requests (${counts.strict} strict), ${accounts} accounts, ${seconds.toFixed(1)} s`,
     ...(left.length > 0 ? [`Accounts that could not be deleted: ${left.join(', ')}`] : []),
   ].join('\n');
 }
 
-/** Returns the report for a CI summary, in Markdown: the text report below a heading. */
+/** Returns the report for a CI summary, in GitHub's Markdown. */
 export function markdownReport(run: Run, context: ReportContext): string {
-  const failed = run.outcomes.some(isUnexpectedFailure);
-  const text = stripVTControlCharacters(textReport(run, context));
-  // A fence that is longer than any run of backticks in the text.
-  const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([backticks]) => backticks.length + 1)));
+  const { outcomes } = run;
+  const columns = Object.keys(countVerdicts([])) as (keyof ReturnType<typeof countVerdicts>)[];
+  const row = (cells: (string | number)[]) => `| ${cells.join(' | ')} |`;
+  const failed = outcomes.some(isUnexpectedFailure);
   return [
     `## Contract tests: ${failed ? 'failed' : run.ended === 'interrupted' ? 'interrupted' : 'passed'}`,
-    `Contract ${version} at ${context.baseUrl}, seed \`${context.seed}\``,
-    `${fence}text\n${text}\n${fence}`,
+    `Contract ${version} at ${context.baseUrl}, seed \`${context.seed}\`, ${run.seconds.toFixed(1)} s.`,
+    [
+      row(['Subject', ...columns]),
+      row(['---', ...columns.map(() => '---:')]),
+      ...[...bySubject(outcomes), ['All', outcomes] as const].map(([name, ofSubject]) =>
+        row([name, ...columns.map((column) => countVerdicts(ofSubject)[column])]),
+      ),
+    ].join('\n'),
+    ...remarks(run, context),
+    ...groupFailures(outcomes).map(([first, ...others]) => {
+      const summary = `<summary><code>${first.id}</code>${others.length > 0 ? ` and ${others.length} more` : ''}</summary>`;
+      const text = failureText([first, ...others], 'Failed').trimEnd();
+      // A fence that is longer than any run of backticks in the text.
+      const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([backticks]) => backticks.length + 1)));
+      return `<details>${summary}\n\n${fence}text\n${text}\n${fence}\n</details>`;
+    }),
+    ...outcomes.filter(({ verdict }) => verdict === 'skipped').map(({ id, reason }) => `Skipped \`${id}\`: ${reason}.`),
   ].join('\n\n');
 }
 
@@ -106,9 +121,10 @@ function groupFailures(outcomes: readonly Outcome[]): Group[] {
   return [...groups.values()] as Group[];
 }
 
-function failureText([first, ...others]: Group): string {
+/** Returns the text of a group. The Markdown report contains it too, so only the label may have terminal colors. */
+function failureText([first, ...others]: Group, label: string): string {
   return [
-    `${paint('red', 'Failed')}   ${first.id}: ${first.sentence}`,
+    `${label}   ${first.id}: ${first.sentence}`,
     indent(describeFailure(first)),
     ...(others.length > 0 ? [`  Same failure: ${others.map(({ id }) => id).join(', ')}`] : []),
     '',
