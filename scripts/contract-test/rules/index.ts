@@ -7,7 +7,7 @@ import { friends } from './friends/index.js';
 import { http } from './http.js';
 import { images } from './images.js';
 import { likes } from './likes.js';
-import { limits } from './limits.js';
+import { limits } from './limits/index.js';
 import { lists } from './lists/index.js';
 import { operations } from './operations.js';
 import { passwords } from './passwords/index.js';

@@ -1,0 +1,158 @@
+import { contract, methodAndPath } from '../../document.js';
+import type { CheckedResponse } from '../../exchange.js';
+import { expectEqual, expectThat } from '../../expect.js';
+import { CROSS_SITE } from '../../fixtures.js';
+import type { Bucket } from '../../limits.js';
+import { rule } from '../../rule.js';
+import type { TestUsers } from '../../users.js';
+import { validRequest } from '../operations.js';
+import { operationById, PROBES, policyOf, rateLimitOf, sendRejected, untilExact } from './probes.js';
+
+type CountedCase = [
+  id: string,
+  description: string,
+  bucket: Bucket,
+  send: (users: TestUsers) => Promise<CheckedResponse>,
+];
+
+/** Not read from the document, to detect errors in it. All other operations are in the general bucket. */
+const STRICT_OPERATIONS = ['register', 'login', 'deleteAccount'];
+
+/** Every operation, and other requests, with the bucket in which each counts once. */
+const COUNTED: CountedCase[] = [
+  ...contract.map(
+    (operation): CountedCase => [
+      operation.id,
+      methodAndPath(operation),
+      STRICT_OPERATIONS.includes(operation.id) ? 'strict' : 'general',
+      (users) => sendRejected(users, operation),
+    ],
+  ),
+  ['unknown-path', 'an unknown path', 'general', (users) => users.anonymous.send(404, 'GET /no-such-path')],
+  ['method', 'a method that a path does not support', 'general', (users) => users.anonymous.send(405, 'PATCH /posts')],
+  ['head', 'HEAD', 'general', (users) => users.anonymous.send(401, 'HEAD /posts')],
+  ['options', 'OPTIONS', 'general', (users) => users.anonymous.send(204, 'OPTIONS /posts')],
+  [
+    'options-with-origin',
+    'OPTIONS with an Origin, but without Access-Control-Request-Method',
+    'general',
+    (users) => users.anonymous.send(204, 'OPTIONS /posts', { headers: { Origin: users.origin } }),
+  ],
+  [
+    'cross-site-with-authorization',
+    'a cross-origin request with an Authorization header',
+    'general',
+    (users) => users.anonymous.send(401, 'GET /auth/me', { token: 'invalid', headers: CROSS_SITE }),
+  ],
+  [
+    'cross-site-login-with-authorization',
+    'a cross-origin login with an Authorization header',
+    'strict',
+    (users) => users.anonymous.send(400, 'POST /auth/login', { token: 'invalid', headers: CROSS_SITE, json: {} }),
+  ],
+  ['url', 'a URL that cannot be decoded', 'general', (users) => users.anonymous.send(400, 'GET /%ff')],
+  [
+    'method-of-strict',
+    'a method that the path of a strict operation does not support',
+    'general',
+    (users) => users.anonymous.send(405, 'GET /auth/login'),
+  ],
+];
+
+export const countRules = (selected: Bucket) =>
+  COUNTED.filter(([, , bucket]) => bucket === selected).map(([id, description, bucket, send]) =>
+    rule(
+      `limits.counted.${id}`,
+      `Every request counts once, even if it is rejected. The ${bucket} limit counts ${description}.`,
+      async (users) => {
+        const probe = operationById(PROBES[bucket]);
+        const { exact, before, response, after } = await untilExact(async () => {
+          const before = rateLimitOf(await sendRejected(users, probe));
+          const response = await send(users);
+          // A general request, which must not count in the strict bucket.
+          if (bucket === 'strict') await sendRejected(users, operationById('getCurrentAccount'));
+          const after = rateLimitOf(await sendRejected(users, probe));
+          const { limit, remaining } = rateLimitOf(response);
+          expectEqual(response, 'X-RateLimit-Limit, as for other operations of the bucket', limit, before.limit);
+          const exact = before.remaining - remaining === 1 && remaining - after.remaining === 1;
+          return { exact, before, response, after };
+        });
+        expectThat(exact, 'X-RateLimit-Remaining to fall by one', response);
+        expectThat(
+          after.resetSeconds <= before.resetSeconds,
+          'X-RateLimit-Reset not to rise within a window',
+          response,
+        );
+      },
+    ),
+  );
+
+/** For each bucket, an operation and the status of its cross-origin request without credentials. */
+const CROSS_SITE_REQUESTS: [id: string, status: number][] = [
+  ['getCurrentAccount', 401],
+  ['login', 403],
+];
+
+const FORGED_HEADERS = ['X-Forwarded-For', 'X-Real-IP', 'Forwarded', 'True-Client-IP', 'X-Client-IP'];
+
+export const forgedRule = rule(
+  'limits.forged',
+  `A client that sends ${FORGED_HEADERS.join(', ')} does not get a separate limit: only trusted proxies may set these headers.`,
+  async (users) => {
+    let addressCount = 0;
+    for (const name of FORGED_HEADERS) {
+      const { exact, response } = await untilExact(async () => {
+        const before = rateLimitOf(await sendRejected(users, operationById('getCurrentAccount')));
+        // A new address for each attempt: the bucket of a forged address that was used before could match by chance.
+        addressCount += 1;
+        const address = `203.0.113.${addressCount}`;
+        const headers = { [name]: name === 'Forwarded' ? `for=${address}` : address };
+        const response = await sendRejected(users, operationById('getCurrentAccount'), { headers });
+        return { exact: rateLimitOf(response).remaining === before.remaining - 1, response };
+      });
+      expectThat(exact, `${name} not to open a separate bucket`, response);
+    }
+  },
+);
+
+export const fieldsRule = rule(
+  'limits.fields',
+  'RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers) state the numbers of X-RateLimit-Limit, -Remaining and -Reset. Each limit has one policy.',
+  async (users) => {
+    const policies: Partial<Record<Bucket, string>> = {};
+    for (const [, , bucket, send] of COUNTED) {
+      const response = await send(users);
+      const policy = policyOf(response);
+      policies[bucket] ??= policy;
+      expectEqual(response, `the policy of the ${bucket} bucket`, policy, policies[bucket]);
+      expectThat(policies.strict !== policies.general, 'different policies for the two buckets', response);
+    }
+  },
+);
+
+export const crossSiteRule = rule(
+  'limits.cross-site',
+  'A cross-origin request without an Authorization header counts only in a bucket of its own with the general limit, so that no web page can use up the limits of its visitors.',
+  async (users) => {
+    const general = rateLimitOf(await sendRejected(users, operationById('getCurrentAccount')));
+    for (const [id, status] of CROSS_SITE_REQUESTS) {
+      const operation = operationById(id);
+      const sendCrossSite = () =>
+        users.anonymous.send(status, validRequest(operation), {
+          headers: CROSS_SITE,
+          ...(status === 403 && { json: {} }),
+        });
+      const { exact, response } = await untilExact(async () => {
+        const before = rateLimitOf(await sendRejected(users, operation));
+        const first = rateLimitOf(await sendCrossSite());
+        const response = await sendCrossSite();
+        const second = rateLimitOf(response);
+        const after = rateLimitOf(await sendRejected(users, operation));
+        expectEqual(response, 'X-RateLimit-Limit, as for general operations', second.limit, general.limit);
+        const exact = after.remaining === before.remaining - 1 && second.remaining === first.remaining - 1;
+        return { exact, response };
+      });
+      expectThat(exact, 'cross-origin requests to count only in their own bucket', response);
+    }
+  },
+);

@@ -1,0 +1,21 @@
+import type { Subject } from '../../rule.js';
+import { countRules, crossSiteRule, fieldsRule, forgedRule } from './counted.js';
+import { exceededRule, newWindowRule, resetRule } from './windows.js';
+
+/** These rules count requests, so no other rules may run at the same time. */
+export const limits: Subject = {
+  name: 'Rate limits',
+  rules: [
+    // First, because the requests of the other rules have already used up a part of the bucket.
+    exceededRule('general'),
+    newWindowRule,
+    exceededRule('strict'),
+    // The rules for the general bucket come next. Meanwhile, the window of the strict bucket, which is used up, may end.
+    resetRule,
+    ...countRules('general'),
+    forgedRule,
+    ...countRules('strict'),
+    fieldsRule,
+    crossSiteRule,
+  ],
+};

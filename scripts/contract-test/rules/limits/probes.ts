@@ -1,0 +1,64 @@
+import { type ContractOperation, contract } from '../../document.js';
+import type { CheckedResponse, RequestOptions } from '../../exchange.js';
+import { expectEqual, expectThat } from '../../expect.js';
+import type { TestUsers } from '../../users.js';
+import { validRequest } from '../operations.js';
+
+interface RateLimitState {
+  limit: number;
+  remaining: number;
+  resetSeconds: number;
+}
+
+/** Returns the state of a bucket from the headers of a response. */
+export function rateLimitOf(response: CheckedResponse): RateLimitState {
+  const [limit, remaining, resetSeconds] = ['limit', 'remaining', 'reset'].map((name) =>
+    Number(response.headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
+  ) as [number, number, number];
+  expectThat(
+    [limit, remaining, resetSeconds].every((value) => Number.isInteger(value) && value >= 0),
+    'X-RateLimit-Limit, -Remaining and -Reset as integers',
+    response,
+  );
+  return { limit, remaining, resetSeconds };
+}
+
+/** The operation whose requests show the state of each bucket. */
+export const PROBES = { strict: 'login', general: 'getCurrentAccount' };
+
+/** Returns `RateLimit-Policy`. Checks that it and `RateLimit` state the same numbers as the `X-RateLimit` headers. */
+export function policyOf(response: CheckedResponse): string {
+  const { limit, remaining, resetSeconds } = rateLimitOf(response);
+  const policy = response.headers.get('ratelimit-policy') ?? '';
+  const [, name, quota, windowSeconds] = /^"(.+)";q=(\d+);w=(\d+)$/.exec(policy) ?? [];
+  expectEqual(response, 'the quota in RateLimit-Policy', Number(quota), limit);
+  expectThat(Number(windowSeconds) >= resetSeconds, 'a window in RateLimit-Policy that has not ended', response);
+  const expected = `"${name}";r=${remaining};t=${resetSeconds}`;
+  expectEqual(response, 'RateLimit', response.headers.get('ratelimit'), expected);
+  return policy;
+}
+
+/** Sends a request that changes nothing, but counts against the rate limit. */
+export const sendRejected = (users: TestUsers, operation: ContractOperation, sent: RequestOptions = {}) => {
+  const wanted = operation.secured ? [401, 429] : [400, 429];
+  return users.anonymous.send(wanted, validRequest(operation), {
+    ...(operation.rateLimit === 'strict' && { json: {} }),
+    ...sent,
+  });
+};
+
+export const operationById = (id: string) => contract.find((operation) => operation.id === id) as ContractOperation;
+
+/**
+ * Repeats a measurement until its numbers are exact, at most `maxAttempts` times, and returns the last result. A new window may
+ * start meanwhile, and requests of other clients from the same address count too.
+ */
+export async function untilExact<Result extends { exact: boolean }>(
+  measure: () => Promise<Result>,
+  maxAttempts = 8,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    const result = await measure();
+    if (result.exact || attempt === maxAttempts) return result;
+  }
+}

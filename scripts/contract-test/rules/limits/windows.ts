@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { contract } from '../../document.js';
+import type { CheckedResponse } from '../../exchange.js';
+import {
+  expectCode,
+  expectEqual,
+  expectErrorShape,
+  expectNoRateLimit,
+  expectThat,
+  SkippedError,
+} from '../../expect.js';
+import { OTHER_ORIGIN } from '../../fixtures.js';
+import type { Bucket } from '../../limits.js';
+import { rule } from '../../rule.js';
+import { operationById, PROBES, policyOf, rateLimitOf, sendRejected, untilExact } from './probes.js';
+
+/** Higher limits and longer windows are not tested, to spare a service that is not set up for tests. */
+const MAX_REQUESTS = { strict: 300, general: 2000 };
+const MAX_WINDOW_SECONDS = 20;
+
+/** The maximum number of operations requested over the limit. A service may delay clients that continue. */
+const MAX_OPERATIONS_OVER_LIMIT = 4;
+
+/** Returns the length of the window from `RateLimit-Policy`. */
+const windowSecondsOf = (response: CheckedResponse) => Number(policyOf(response).split('w=')[1]);
+
+/** Throws SkippedError if it would take too long to wait for the end of the window. */
+function requireShortWindow(resetSeconds: number): void {
+  if (resetSeconds > MAX_WINDOW_SECONDS)
+    throw new SkippedError(`the window of ${resetSeconds} s is too long to wait for`);
+}
+
+/** The maximum number of windows that a rule waits for. */
+const MAX_WINDOWS = 3;
+
+/** Waits until a window has ended. */
+const untilReset = (resetSeconds: number) => sleep((resetSeconds + 0.2) * 1000);
+
+/** A window that ends sooner may end before its bucket is used up. A bucket with fewer requests would show little. */
+const TO_EXHAUST = { minSeconds: 2, minRequests: 10 };
+
+const EXHAUST_CONCURRENCY = 8;
+
+/**
+ * Uses up a bucket. Returns how many requests should have passed, how many have, and the first response after them.
+ *
+ * @throws SkippedError if the service is too slow: a new window starts before the bucket is used up
+ */
+async function exhaust(send: () => Promise<CheckedResponse>) {
+  const result = await untilExact(async () => {
+    let start = rateLimitOf(await send());
+    if (start.resetSeconds < TO_EXHAUST.minSeconds || start.remaining < TO_EXHAUST.minRequests) {
+      requireShortWindow(start.resetSeconds);
+      await untilReset(start.resetSeconds);
+      start = rateLimitOf(await send());
+    }
+    const responses: CheckedResponse[] = [];
+    let refused: CheckedResponse | undefined;
+    while (!refused && responses.length <= start.remaining) {
+      // One request at a time beyond the limit: see `MAX_OPERATIONS_OVER_LIMIT`.
+      const count = Math.max(1, Math.min(EXHAUST_CONCURRENCY, start.remaining - responses.length));
+      responses.push(...(await Promise.all(Array.from({ length: count }, send))));
+      refused = responses.find(({ status }) => status === 429);
+    }
+    const passed = responses.filter(({ status }) => status !== 429).length;
+    const isNewWindow = responses.some((response) => rateLimitOf(response).resetSeconds > start.resetSeconds);
+    return {
+      exact: refused !== undefined && passed === start.remaining,
+      isNewWindow,
+      expected: start.remaining,
+      passed,
+      next: refused ?? (responses.at(-1) as CheckedResponse),
+    };
+  }, MAX_WINDOWS);
+  if (!result.exact && result.isNewWindow)
+    throw new SkippedError(`the limit of ${rateLimitOf(result.next).limit} cannot be used up within a window`);
+  return result;
+}
+
+/** Requests outside the contract's operations, which count in the general bucket. */
+const OTHER_LIMITED_REQUESTS: [wanted: number, request: string][] = [
+  [404, 'GET /no-such-path'],
+  [405, 'PATCH /posts'],
+  [400, 'GET /%ff'],
+  [204, 'OPTIONS /posts'],
+];
+
+/** Requests that are not rate limited. */
+const UNLIMITED: [wanted: number, request: string, headers: Record<string, string>][] = [
+  [200, 'GET /docs', {}],
+  [200, 'GET /openapi.yaml', {}],
+  [200, 'GET /openapi.json', {}],
+  [204, 'OPTIONS /posts/create', { Origin: OTHER_ORIGIN, 'Access-Control-Request-Method': 'POST' }],
+];
+
+export const exceededRule = (bucket: Bucket) =>
+  rule(
+    `limits.exceeded.${bucket}`,
+    `X-RateLimit-Remaining is the number of requests that the ${bucket} limit still allows in a window. Further requests of all its operations return 429 rate_limit_exceeded with Retry-After. The other limit is not affected.`,
+    async (users) => {
+      const send = () => sendRejected(users, operationById(PROBES[bucket]), { allow429: true });
+      const { limit, resetSeconds } = rateLimitOf(await send());
+      if (limit > MAX_REQUESTS[bucket]) throw new SkippedError(`the ${bucket} limit of ${limit} is too high to exceed`);
+      requireShortWindow(resetSeconds);
+      // Earlier rules may have used up the other bucket, which must allow a request afterwards.
+      const otherProbe = operationById(PROBES[bucket === 'strict' ? 'general' : 'strict']);
+      const other = rateLimitOf(await sendRejected(users, otherProbe));
+      if (other.remaining === 0) {
+        requireShortWindow(other.resetSeconds);
+        await untilReset(other.resetSeconds);
+      }
+      const { expected, passed, next } = await exhaust(send);
+      expectThat(next.status === 429, `429 after ${expected} requests`, next);
+      expectEqual(next, 'the number of requests that passed', passed, expected);
+      const operations = contract.filter(({ rateLimit }) => rateLimit === bucket);
+      const step = Math.ceil(operations.length / MAX_OPERATIONS_OVER_LIMIT);
+      const responses = [next];
+      for (const operation of operations.filter((_, index) => index % step === 0)) {
+        responses.push(await sendRejected(users, operation, { allow429: true }));
+      }
+      if (bucket === 'general') {
+        for (const [wanted, request] of OTHER_LIMITED_REQUESTS) {
+          responses.push(await users.anonymous.send([wanted, 429], request, { allow429: true }));
+        }
+        for (const [wanted, request, headers] of UNLIMITED) {
+          const unlimited = await users.anonymous.send(wanted, request, { headers, allow429: true });
+          expectNoRateLimit(unlimited);
+        }
+      }
+      for (const response of responses) {
+        // A new window may have started meanwhile.
+        if (response.status !== 429 && rateLimitOf(response).remaining > 0) continue;
+        expectThat(response.status === 429, '429', response);
+        policyOf(response);
+        expectCode(expectErrorShape(response), 'rate_limit_exceeded');
+        const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+        expectThat(
+          Number.isInteger(seconds) && seconds > 0 && Math.abs(seconds - rateLimitOf(response).resetSeconds) <= 1,
+          'a Retry-After at the end of the window, in seconds',
+          response,
+        );
+        expectEqual(response, 'X-RateLimit-Remaining', rateLimitOf(response).remaining, 0);
+      }
+      // Without a retry, which would hide a 429.
+      const otherResponse = await sendRejected(users, otherProbe, { allow429: true });
+      expectThat(otherResponse.status !== 429, 'requests of the other bucket to pass', otherResponse);
+    },
+  );
+
+export const newWindowRule = rule(
+  'limits.new-window',
+  'When the window ends, a new one allows as many requests as X-RateLimit-Limit states.',
+  async (users) => {
+    const probe = async (bucket: Bucket) => {
+      const response = await sendRejected(users, operationById(PROBES[bucket]), { allow429: true });
+      return { response, ...rateLimitOf(response) };
+    };
+    const probeBoth = async () => [await probe('strict'), await probe('general')];
+    const { states } = await untilExact(async () => {
+      const resetSeconds = Math.max(...(await probeBoth()).map((state) => state.resetSeconds));
+      requireShortWindow(resetSeconds);
+      await untilReset(resetSeconds);
+      const states = await probeBoth();
+      return { states, exact: states.every(({ limit, remaining }) => remaining === limit - 1) };
+    }, MAX_WINDOWS);
+    for (const { response, limit, remaining } of states)
+      expectEqual(response, 'X-RateLimit-Remaining after the first request of a window', remaining, limit - 1);
+  },
+);
+
+export const resetRule = rule(
+  'limits.reset',
+  'X-RateLimit-Reset is the number of seconds until the window ends, and decreases as time passes.',
+  async (users) => {
+    const probe = () => sendRejected(users, operationById('getCurrentAccount'));
+    if (windowSecondsOf(await probe()) < 2) throw new SkippedError('the window is too short to observe its end');
+    const { exact, before, response } = await untilExact(async () => {
+      let before = rateLimitOf(await probe());
+      // The window would end before the second request.
+      if (before.resetSeconds < 2) {
+        await untilReset(before.resetSeconds);
+        before = rateLimitOf(await probe());
+      }
+      await sleep(1100);
+      const response = await probe();
+      const decrease = before.resetSeconds - rateLimitOf(response).resetSeconds;
+      return { exact: decrease >= 1 && decrease <= 3, before, response };
+    }, MAX_WINDOWS);
+    expectThat(exact, `X-RateLimit-Reset to fall from ${before.resetSeconds} by the second that has passed`, response);
+  },
+);
