@@ -104,4 +104,26 @@ export const sessions: Mutant[] = [
     replace: 'created_at: new Date(session.created_at).toUTCString()',
     caughtBy: ['document.listSessions'],
   },
+  {
+    breach: 'the token of an ended session has the code of missing credentials',
+    file: 'handlers/http/authenticate.ts',
+    find: 'if (!session || session.account.id',
+    replace: 'if (!session) throw missingCredentials(); if (session.account.id',
+    caughtBy: ['cookie.cleared.logout', 'cookie.kept.another'],
+  },
+  {
+    breach: 'deleting all other sessions keeps older ones',
+    file: 'db/sessions.ts',
+    find: `where('id', '!=', current)`,
+    replace: `where('id', '!=', current)
+      .where('created_at', '>', db.selectFrom('sessions').select('created_at').where('id', '=', current))`,
+    caughtBy: ['sessions.delete-others.keeps-current'],
+  },
+  {
+    breach: 'a password change together with other fields does not clear the cookie',
+    file: 'handlers/profiles.ts',
+    find: '...(passwordChange && {',
+    replace: '...(passwordChange && Object.keys(fields).length === 0 && {',
+    caughtBy: ['profiles.update.together'],
+  },
 ];

@@ -2,8 +2,8 @@ import { expectCode, expectErrorShape, expectProblems, expectThat, SkippedError 
 import { type Rule, rule } from '../rule.js';
 import type { TestUsers } from '../users.js';
 
-/** Throws a SkippedError if another server, such as a gateway, parses requests before the service does. */
-async function expectOwnParser({ anonymous }: TestUsers): Promise<void> {
+/** Returns whether another server, such as a gateway, parses requests before the service does. */
+export async function isBehindGateway({ anonymous }: TestUsers): Promise<boolean> {
   // The service itself responds to valid HTTP.
   const own = expectErrorShape(await anonymous.send(404, 'GET /none'));
   const { headers } = await anonymous.send(400, 'GET /none', { headers: { 'Content-Length': 'x' } });
@@ -11,8 +11,11 @@ async function expectOwnParser({ anonymous }: TestUsers): Promise<void> {
   // does neither, so its rules are not skipped.
   const isNamed = ['server', 'via'].some((name) => headers.get(name) !== own.headers.get(name));
   const type = headers.get('content-type') ?? '';
-  if (isNamed || (type !== '' && !type.startsWith('application/json')))
-    throw new SkippedError('another server responds to invalid HTTP');
+  return isNamed || (type !== '' && !type.startsWith('application/json'));
+}
+
+async function expectOwnParser(users: TestUsers): Promise<void> {
+  if (await isBehindGateway(users)) throw new SkippedError('another server responds to invalid HTTP');
 }
 
 /** Rules about requests that the HTTP parser rejects or that repeat a header. */

@@ -59,11 +59,13 @@ export const http: Subject = {
     ...paths.map(({ path, example, allowed }) =>
       rule(
         `http.methods.${path.slice(1).replace(/[{}]/g, '').replace(/[/_.]/g, '-')}`,
-        `${path} returns 405 with Allow for a method that it does not support, and 204 with Allow for OPTIONS.`,
+        `${path} returns 405 with Allow for a method that it does not support, and 204 with Allow for OPTIONS, also in a preflight.`,
         async (users) => {
-          const options = await users.anonymous.send(204, `OPTIONS ${example}`);
-          expectEqual(options, 'Allow', parseAllow(options.headers.get('allow')), allowed);
-          expectEqual(options, 'the number of bytes', options.bytes.length, 0);
+          for (const sent of [{}, { headers: CROSS_SITE }, PREFLIGHT]) {
+            const options = await users.anonymous.send(204, `OPTIONS ${example}`, sent);
+            expectEqual(options, 'Allow', parseAllow(options.headers.get('allow')), allowed);
+            expectEqual(options, 'the number of bytes', options.bytes.length, 0);
+          }
           for (const method of METHODS.filter((name) => !allowed.includes(name))) {
             const response = await users.anonymous.send(405, `${method} ${example}`);
             expectEqual(response, 'Allow', parseAllow(response.headers.get('allow')), allowed);

@@ -58,6 +58,22 @@ export const operations: Subject = {
     ),
 
     rule(
+      'http.form.file-for-text',
+      'A file in place of a text field returns 400, even if it contains only text, and the response names it.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
+        for (const operation of contract) {
+          const { mediaType, schema } = operation.requestBody ?? {};
+          if (mediaType !== 'multipart/form-data') continue;
+          const names = Object.keys(schema?.properties ?? {}).filter((name) => name !== 'image');
+          const parts = names.map((name) => ({ name, content: 'true', fileName: 'a.txt', type: 'text/plain' }));
+          const response = await send(400, validRequest(operation), rawForm(...parts));
+          expectProblemCodes(response, ...names.map((name) => `body.${name} not_text`));
+        }
+      },
+    ),
+
+    rule(
       'http.fields.prototype-names',
       '__proto__ and constructor are undocumented fields like any other, and return 400.',
       async (users) => {

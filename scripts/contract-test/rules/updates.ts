@@ -1,4 +1,4 @@
-import { expectEqual, expectThat } from '../expect.js';
+import { expectClearedCookie, expectEqual, expectThat } from '../expect.js';
 import { findInFeed, makeFriends, type Post, png, publish } from '../fixtures.js';
 import { samples } from '../images.js';
 import { rule, type Subject } from '../rule.js';
@@ -172,23 +172,31 @@ const postRules = POST_FIELDS.map(([field, form, expectedChange]) =>
 const togetherRules = [
   rule(
     'profiles.update.together',
-    'PUT /profiles/me changes all fields that are sent together, including the password.',
+    'PUT /profiles/me changes all fields that are sent together, including the password, which ends the session.',
     async (users) => {
       const user = await users.register();
       const { name, username, email, password } = { ...users.newUser(), name: 'All Together' };
       const form = { name, username, email, password, current_password: user.password, private: 'true', image: png() };
-      const { body } = await user.send(200, 'PUT /profiles/me', { form });
+      const updated = await user.send(200, 'PUT /profiles/me', { form });
+      expectClearedCookie(updated);
+      await user.send(401, 'GET /auth/me');
       const { id, token } = (await users.login({ email, password })).body;
       const response = await users.anonymous.send(200, 'GET /auth/me', { token });
       expectEqual(response, 'the account', response.body, { id, name, username, email });
       const profile = await users.anonymous.send(200, 'GET /profiles/me', { token });
-      const { profile_link } = body;
+      const { profile_link } = updated.body;
       expectEqual(profile, 'the profile', profile.body, { id, name, username, private: true, profile_link });
       await users.anonymous.send(200, `GET ${profile_link}`, { token });
-      const others = { name: 'Together Again', private: 'false', remove_image: 'true' };
-      const changed = await users.anonymous.send(200, 'PUT /profiles/me', { token, form: others });
-      const expected = { id, name: 'Together Again', username, private: false, profile_link: null };
-      expectEqual(changed, 'the profile', changed.body, expected);
+      // The second time, there is no picture.
+      for (const [newName, isPrivate] of [
+        ['Together Again', false],
+        ['Without Picture', true],
+      ] as const) {
+        const others = { name: newName, private: String(isPrivate), remove_image: 'true' };
+        const changed = await users.anonymous.send(200, 'PUT /profiles/me', { token, form: others });
+        const expected = { id, name: newName, username, private: isPrivate, profile_link: null };
+        expectEqual(changed, 'the profile', changed.body, expected);
+      }
     },
   ),
 

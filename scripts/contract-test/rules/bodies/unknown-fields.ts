@@ -1,13 +1,23 @@
-import { contract, methodAndPath } from '../../document.js';
+import { type ContractOperation, contract, methodAndPath } from '../../document.js';
 import type { RequestOptions } from '../../exchange.js';
 import { expectProblemCodes, expectProblems, expectThat } from '../../expect.js';
-import { contentType, rawForm } from '../../fixtures.js';
+import { rawForm } from '../../fixtures.js';
 import { rule } from '../../rule.js';
 import { exampleBody, validRequest } from '../operations.js';
 import { getSender, isJson, withBody } from './requests.js';
 
 /** Query parameters that no operation accepts. */
-const UNKNOWN_NAMES = ['page', 'ID', '__proto__'];
+const UNKNOWN_PARAMETERS = ['page', 'ID', '__proto__'];
+
+/** Body fields that no operation accepts. */
+const UNKNOWN_FIELDS = ['author_id', 'id', 'like_count', 'user_id', 'Title', 'Password', '__proto__', 'constructor'];
+
+const bodyFields = ({ requestBody }: ContractOperation) => Object.keys(requestBody?.schema.properties ?? {});
+const parameters = ({ query }: ContractOperation) => query.map(({ name }) => name);
+
+/** Returns the names that other operations accept, but not this one. */
+const namesOfOthers = (operation: ContractOperation, namesOf: (operation: ContractOperation) => string[]) =>
+  [...new Set(contract.flatMap(namesOf))].filter((name) => !namesOf(operation).includes(name));
 
 export const unknownParameterRules = contract.map((operation) =>
   rule(
@@ -15,11 +25,15 @@ export const unknownParameterRules = contract.map((operation) =>
     `${methodAndPath(operation)} returns 400 for an undocumented query parameter, regardless of its name and value, and names it.`,
     async (users) => {
       const { send } = await getSender(users, operation, 'unknown fields');
-      for (const name of UNKNOWN_NAMES) {
-        const request = validRequest(operation, [`${encodeURIComponent(name)}=`]);
-        const response = await send([200, 201, 400, 401, 403, 404, 409], request, exampleBody(operation));
-        expectThat(response.status === 400, `400 for the query parameter ${name}`, response);
-        expectProblemCodes(response, `query.${name} unknown_field`);
+      for (const names of [...UNKNOWN_PARAMETERS.map((name) => [name]), namesOfOthers(operation, parameters)]) {
+        const query = names.map((name) => `${encodeURIComponent(name)}=`);
+        const response = await send(
+          [200, 201, 400, 401, 403, 404, 409],
+          validRequest(operation, query),
+          exampleBody(operation),
+        );
+        expectThat(response.status === 400, `400 for the query parameter ${names.join(', ')}`, response);
+        expectProblemCodes(response, ...names.map((name) => `query.${name} unknown_field`));
       }
     },
   ),
@@ -32,29 +46,14 @@ export const unknownFieldRules = withBody.map((operation) =>
     async (users) => {
       const { send } = await getSender(users, operation);
       const [example] = Object.values(operation.requestBody?.examples ?? {});
-      const fields = { ...example?.value };
-      for (const name of [
-        'author_id',
-        'id',
-        'like_count',
-        'user_id',
-        'Title',
-        'Password',
-        '__proto__',
-        'constructor',
-      ]) {
+      for (const names of [...UNKNOWN_FIELDS.map((name) => [name]), namesOfOthers(operation, bodyFields)]) {
+        const fields = [...Object.entries(example?.value ?? {}), ...names.map((name) => [name, ''] as const)];
         const sent: RequestOptions = isJson(operation)
-          ? {
-              body: JSON.stringify(fields).replace(/\}$/, `,${JSON.stringify(name)}:""}`),
-              headers: contentType('application/json'),
-            }
-          : rawForm(...Object.entries(fields).map(([key, value]) => ({ name: key, content: String(value) })), {
-              name,
-              content: '',
-            });
+          ? { json: Object.fromEntries(fields) }
+          : rawForm(...fields.map(([name, value]) => ({ name, content: String(value) })));
         const response = await send([200, 201, 400, 401, 404, 409], validRequest(operation), sent);
-        expectThat(response.status === 400, `400 for the field ${name}`, response);
-        expectProblems(response, `body.${name}`);
+        expectThat(response.status === 400, `400 for the field ${names.join(', ')}`, response);
+        expectProblems(response, ...names.map((name) => `body.${name}`));
       }
     },
   ),

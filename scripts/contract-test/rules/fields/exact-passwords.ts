@@ -71,6 +71,7 @@ export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, title, field, se
       if (id === 'delete') return;
       const response = await send(users, password);
       expectThat(response.status === 200, '200 for the password itself', response);
+      expectThat(response.headers.has('set-cookie') === (id === 'login'), 'a cookie only from a login', response);
     },
   ),
 

@@ -4,8 +4,10 @@ export const FISH = '🐟';
 /** Characters that JavaScript or the patterns of openapi.yaml treat as whitespace. */
 const WHITE_SPACE = [...'\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2003\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'];
 const CONTROL = [...'\x07\x1b\x7f\u0080\u009f'];
-const FORMAT = [...'\u00ad\u061c\u200b\u200d\u200e\u202e\u2060\ufeff\u{e0001}'];
-const IGNORABLE_OR_BLANK = [...'\u034f\u115f\u17b4\u180e\u2800\u3164\ufe0f\uffa0\u{e0100}'];
+const FORMAT = [...'\u00ad\u061c\u200b\u200d\u200e\u202e\u2060\u2066\ufeff\ufff9\u{1d173}\u{e0001}'];
+const IGNORABLE_OR_BLANK = [
+  ...'\u034f\u115f\u1160\u17b4\u180b\u180e\u2065\u2800\u3164\ufe00\ufe0f\uffa0\u{e0100}\u{e0fff}',
+];
 /** Values that NFC, NFKC, trimming or HTML escaping would change. */
 const VERBATIM = [
   '  padded <b>&amp; "quoted" \'it\' \\ %41 +\u00a0',

@@ -127,6 +127,16 @@ export const fieldsRule = rule(
       expectEqual(response, `the policy of the ${bucket} bucket`, policy, policies[bucket]);
       expectThat(policies.strict !== policies.general, 'different policies for the two buckets', response);
     }
+    const crossSite = await users.anonymous.send(401, 'GET /auth/me', { headers: CROSS_SITE });
+    const [name, ...numbers] = policyOf(crossSite).split(';');
+    const [generalName, ...generalNumbers] = policies.general?.split(';') ?? [];
+    expectEqual(
+      crossSite,
+      'the numbers in the policy of cross-origin requests, as in general',
+      numbers,
+      generalNumbers,
+    );
+    expectThat(name !== generalName, 'another policy for cross-origin requests', crossSite);
   },
 );
 

@@ -12,6 +12,7 @@ import {
 import { OTHER_ORIGIN } from '../../fixtures.js';
 import type { Bucket } from '../../limits.js';
 import { rule } from '../../rule.js';
+import { isBehindGateway } from '../http-parsing.js';
 import { operationById, PROBES, policyOf, rateLimitOf, sendRejected, untilExact } from './probes.js';
 
 /** Higher limits and longer windows are not tested, to spare a service that is not set up for tests. */
@@ -96,7 +97,7 @@ const UNLIMITED: [wanted: number, request: string, headers: Record<string, strin
 export const exceededRule = (bucket: Bucket) =>
   rule(
     `limits.exceeded.${bucket}`,
-    `X-RateLimit-Remaining is the number of requests that the ${bucket} limit still allows in a window. Further requests of all its operations return 429 rate_limit_exceeded with Retry-After. The other limit is not affected.`,
+    `X-RateLimit-Remaining is the number of requests that the ${bucket} limit still allows in a window. Further requests of all its operations return 429 rate_limit_exceeded with Retry-After, and the connection is closed. The other limit is not affected.`,
     async (users) => {
       const send = () => sendRejected(users, operationById(PROBES[bucket]), { allow429: true });
       const { limit, resetSeconds } = rateLimitOf(await send());
@@ -109,6 +110,7 @@ export const exceededRule = (bucket: Bucket) =>
         requireShortWindow(other.resetSeconds);
         await untilReset(other.resetSeconds);
       }
+      const closesConnection = !(await isBehindGateway(users));
       const { expected, passed, next } = await exhaust(send);
       expectThat(next.status === 429, `429 after ${expected} requests`, next);
       expectEqual(next, 'the number of requests that passed', passed, expected);
@@ -140,6 +142,8 @@ export const exceededRule = (bucket: Bucket) =>
           response,
         );
         expectEqual(response, 'X-RateLimit-Remaining', rateLimitOf(response).remaining, 0);
+        // A gateway has a connection of its own to the client.
+        if (closesConnection) expectEqual(response, 'Connection', response.headers.get('connection'), 'close');
       }
       // Without a retry, which would hide a 429.
       const otherResponse = await sendRejected(users, otherProbe, { allow429: true });

@@ -58,7 +58,17 @@ const REJECTED: [id: string, sentence: string, code: string, passwords: string[]
     'passwords.policy.look-alikes',
     'A password must not be a common password in which look-alike characters replace letters, such as @ for a and 0 for o.',
     'common_password',
-    ['P4ssw0rd!!20!', 'P@ssword!2026', 'Passw0rd!2026', 'B@seb@ll#2026', 'F00tball#2026', 'Pa$$word#2026'],
+    [
+      'P4ssw0rd!!20!',
+      'P@ssword!2026',
+      'Passw0rd!2026',
+      'B@seb@ll#2026',
+      'F00tball#2026',
+      'Pa$$word#2026',
+      'Sup3rman#2026',
+      'Pr1ncess#2026',
+      'Sun5hine#2026',
+    ],
   ],
   [
     'passwords.policy.triple-repeat',
@@ -160,6 +170,15 @@ const CONTAINED_NAMES: [
   ],
 ];
 
+/** Names of which a password may contain parts. */
+const PARTS_OF_NAMES: [changes: Record<string, string>, password: string][] = [
+  [{ username: 'harbour-seal' }, 'Teal_58-Harbour'],
+  [{ email: 'harbour.seal@example.org' }, 'Teal_58-Harbour'],
+  [{ email: 'harbour+seal@example.org' }, 'Teal_58-Harbour'],
+  [{ email: 'elk@harbour.org' }, 'Teal_58-Harbour'],
+  [{ name: 'Harbour' }, 'Teal_58-Harbour'],
+];
+
 /** The requests change nothing, and most of them do not count against the strict rate limit. */
 export const policyRules: Rule[] = [
   ...REJECTED.map(([id, sentence, code, passwords]) =>
@@ -203,6 +222,18 @@ export const policyRules: Rule[] = [
         expectProblemCodes(await users.anonymous.send(400, 'POST /auth/register', { json }), `body.password ${code}`);
       }
     }),
+  ),
+
+  rule(
+    'passwords.accepted.parts-of-names',
+    'A password may contain the name, a part of the username or of the local part of the email, and the domain of the email.',
+    async (users) => {
+      for (const [changes, password] of PARTS_OF_NAMES) {
+        const json = { ...users.newUser(), ...changes, password, extra: 1 };
+        const response = await users.anonymous.send(400, 'POST /auth/register', { json });
+        expectProblemCodes(response, 'body.extra unknown_field');
+      }
+    },
   ),
 
   rule(

@@ -53,12 +53,14 @@ export const updateRules: Rule[] = [
 
   rule(
     'profiles.update.same-value',
-    'PUT /profiles/me with the current value of a field returns 200, as does remove_image=true without a picture.',
+    'PUT /profiles/me with the current value of a field returns 200, as does remove_image=true without a picture. The username can change to another case.',
     async (users) => {
       const { send } = await users.sharedUser('pia');
       const { name, username, email } = (await send(200, 'GET /auth/me')).body;
       for (const form of [{ name }, { username: username.toUpperCase() }, { username }, { email }]) {
         await send(200, 'PUT /profiles/me', { form });
+        const response = await send(200, 'GET /auth/me');
+        expectEqual(response, 'the account', response.body, { ...response.body, ...form });
       }
       await send(200, 'PUT /profiles/me', { form: { private: 'false' } });
       await send(200, 'PUT /profiles/me', { form: { remove_image: 'true' } });

@@ -1,5 +1,5 @@
 import type { CheckedResponse } from '../../exchange.js';
-import { expectEqual, expectThat } from '../../expect.js';
+import { expectCode, expectEqual, expectThat } from '../../expect.js';
 import { claimsOf, withCookie } from '../../fixtures.js';
 import { rule } from '../../rule.js';
 import type { TestUsers, User } from '../../users.js';
@@ -12,6 +12,12 @@ const attributesOf = (response: CheckedResponse): string[] =>
     .map((attribute) => attribute.toLowerCase())
     .filter((attribute) => !/^(expires|max-age)=/.test(attribute))
     .sort();
+
+/** Throws an ExpectationError unless the token of a session that has ended is rejected, in the header and in the cookie. */
+async function expectRevoked({ anonymous }: TestUsers, token: string): Promise<void> {
+  for (const sent of [{ token }, withCookie(token)])
+    expectCode(await anonymous.send(401, 'GET /auth/me', sent), 'invalid_token');
+}
 
 interface Login {
   user: User;
@@ -53,7 +59,7 @@ const ENDINGS_OF_CURRENT_SESSION: [
 export const clearedCookieRules = ENDINGS_OF_CURRENT_SESSION.map(([id, description, endSession]) =>
   rule(
     `cookie.cleared.${id}`,
-    `${description} clears the cookie with the attributes that it was set with. The token of the session is then rejected in the header and in the cookie.`,
+    `${description} clears the cookie with the attributes that it was set with. The token of the session then returns 401 invalid_token, in the header and in the cookie.`,
     async (users) => {
       const user = await users.register();
       const login = await users.login(user);
@@ -67,8 +73,7 @@ export const clearedCookieRules = ENDINGS_OF_CURRENT_SESSION.map(([id, descripti
       for (const attribute of ['httponly', 'path=/', 'samesite=lax']) {
         expectThat(attributesOf(login).includes(attribute), attribute, login);
       }
-      await users.anonymous.send(401, 'GET /auth/me', { token });
-      await users.anonymous.send(401, 'GET /auth/me', withCookie(token));
+      await expectRevoked(users, token);
     },
   ),
 );
@@ -79,13 +84,17 @@ const ENDINGS_OF_OTHER_SESSIONS: [id: string, description: string, request: (log
 ];
 
 export const keptCookieRules = ENDINGS_OF_OTHER_SESSIONS.map(([id, description, request]) =>
-  rule(`cookie.kept.${id}`, `${description} does not affect the cookie and the current session.`, async (users) => {
-    const user = await users.register();
-    const token: string = (await users.login(user)).body.token;
-    const session = claimsOf(token).jti;
-    const response = await user.send(200, request({ user, token, session }));
-    expectThat(!response.headers.has('set-cookie'), 'no Set-Cookie', response);
-    await user.send(200, 'GET /auth/me');
-    await users.anonymous.send(401, 'GET /auth/me', { token });
-  }),
+  rule(
+    `cookie.kept.${id}`,
+    `${description} does not affect the cookie and the current session. The token of the ended session returns 401 invalid_token.`,
+    async (users) => {
+      const user = await users.register();
+      const token: string = (await users.login(user)).body.token;
+      const session = claimsOf(token).jti;
+      const response = await user.send(200, request({ user, token, session }));
+      expectThat(!response.headers.has('set-cookie'), 'no Set-Cookie', response);
+      await user.send(200, 'GET /auth/me');
+      await expectRevoked(users, token);
+    },
+  ),
 );

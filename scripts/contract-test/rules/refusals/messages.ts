@@ -1,6 +1,14 @@
 import type { CheckedResponse, RequestOptions } from '../../exchange.js';
 import { expectCode, expectEqual, expectErrorShape, expectThat } from '../../expect.js';
-import { CROSS_SITE, publish, UNUSED_ID, visibilityFixture, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
+import {
+  CROSS_SITE,
+  claimsOf,
+  publish,
+  UNUSED_ID,
+  visibilityFixture,
+  WRONG_PASSWORD,
+  withCookie,
+} from '../../fixtures.js';
 import { rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
 import { getUser, TEXT_BODY } from './requests.js';
@@ -133,6 +141,7 @@ export const actionMessageRule = rule(
   async (users) => {
     const [one, other] = await Promise.all([users.register(), users.register()]);
     const { id } = await publish(one);
+    const session = claimsOf((await users.login(one)).body.token).jti;
     for (const [{ send }, request] of [
       [other, `POST /posts/like?id=${id}`],
       [other, `DELETE /posts/like?id=${id}`],
@@ -144,6 +153,7 @@ export const actionMessageRule = rule(
       [other, `POST /friends/accept?from=${one.id}`],
       [other, `DELETE /friends/remove?id=${one.id}`],
       [one, `DELETE /posts/delete?id=${id}`],
+      [one, `DELETE /auth/sessions/${session}`],
       [one, 'DELETE /auth/sessions'],
       [one, 'POST /auth/logout'],
     ] as const) {

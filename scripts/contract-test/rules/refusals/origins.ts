@@ -66,6 +66,7 @@ export const originHeaderRule = rule(
       users.anonymous.send(status, 'DELETE /auth/sessions?page=1', withCookie(token, headers));
     await Promise.all([
       send(400, { 'Sec-Fetch-Site': 'same-origin', Origin: OTHER_ORIGIN }),
+      send(400, { 'Sec-Fetch-Site': 'none', Origin: OTHER_ORIGIN }),
       send(403, { 'Sec-Fetch-Site': 'cross-site', Origin: `${otherScheme}//${host}` }),
       send(400, { Origin: `${otherScheme}//${host}` }),
       send(403, { 'Sec-Fetch-Site': 'friendly' }),

@@ -81,22 +81,25 @@ export const endRules: Rule[] = [
     async (users) => {
       const user = await users.register();
       const stranger = await users.sharedUser('sam');
-      const others: string[] = [];
-      while (others.length < OTHER_SESSIONS) others.push((await users.login(user)).body.token);
-      const list = await user.send(200, 'GET /auth/sessions');
-      const tokens = [user.token, ...others];
+      const tokens = [user.token];
+      while (tokens.length <= OTHER_SESSIONS) tokens.push((await users.login(user)).body.token);
+      // Neither the oldest nor the newest session.
+      const [current] = tokens.slice(OTHER_SESSIONS / 2) as [string];
+      const send = (request: string) => users.anonymous.send(200, request, { token: current });
+      const list = await send('GET /auth/sessions');
       expectEqual(
         list,
         'the sessions',
         idsOf<string>(list.body).sort(),
         tokens.map((token) => claimsOf(token).jti).sort(),
       );
-      await user.send(200, 'DELETE /auth/sessions');
-      for (const token of others) await users.anonymous.send(401, 'GET /auth/me', { token });
-      const response = await user.send(200, 'GET /auth/sessions');
-      expectEqual(response, 'the remaining sessions', idsOf(response.body), [claimsOf(user.token).jti]);
+      await send('DELETE /auth/sessions');
+      for (const token of tokens.filter((other) => other !== current))
+        await users.anonymous.send(401, 'GET /auth/me', { token });
+      const response = await send('GET /auth/sessions');
+      expectEqual(response, 'the remaining sessions', idsOf(response.body), [claimsOf(current).jti]);
       await stranger.send(200, 'GET /auth/me');
-      await user.send(200, 'DELETE /auth/sessions');
+      await send('DELETE /auth/sessions');
     },
   ),
 ];
