@@ -16,7 +16,7 @@ interface Profile {
 const getUpdatedAccount = (users: TestUsers) =>
   users.shared('updated account', async () => {
     const [user, friend, requested] = await Promise.all([users.register(), users.register(), users.register()]);
-    const form = { private: 'true', image: png(), name: 'Ada B. Carter' };
+    const form = { private: 'true', image: png(), name: ' Ada  B. <Carter> ' };
     const { body } = await user.send(200, 'PUT /profiles/me', { form });
     const post = await publish(user, { image: png() });
     await makeFriends(user, friend);

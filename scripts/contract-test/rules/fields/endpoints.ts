@@ -40,8 +40,13 @@ const sentFields = (samples: Sample[]) => Object.fromEntries(samples.map(({ fiel
 const ACCOUNT_FIELDS = ['name', 'username', 'email', 'password'] as const;
 const POST_TEXT_FIELDS = ['title', 'text'] as const;
 
-const readAccount = async (user: Pick<User, 'send'>) =>
-  (await user.send([200, 401], 'GET /auth/me')) as CheckedResponse;
+/** Returns the response to GET /auth/me. Checks that GET /auth/verify returns the same account. */
+async function readAccount({ send }: Pick<User, 'send'>): Promise<CheckedResponse> {
+  const response = await send([200, 401], 'GET /auth/me');
+  const verified = await send([200, 401], 'GET /auth/verify');
+  expectEqual(verified, 'the account, as GET /auth/me shows it', verified.body, response.body);
+  return response;
+}
 
 const editedPost = (users: TestUsers) =>
   users.shared('edited post', async () => {
