@@ -48,7 +48,7 @@ export const images: Subject = {
 
     rule(
       'images.download.not-modified',
-      'A matching If-None-Match returns 304 without a body; any other returns the image.',
+      'A matching If-None-Match returns 304 without a body and without Content-Length: 0; any other returns the image.',
       async (users) => {
         const { visitor, post, picture } = await publicProfile(users);
         for (const path of [post.image, picture]) {
@@ -58,9 +58,11 @@ export const images: Subject = {
               const response = await visitor.send(304, `${method} ${path}`, { headers: { 'If-None-Match': tag } });
               expectEqual(response, 'the number of bytes', response.bytes.length, 0);
               expectEqual(response, 'ETag', response.headers.get('etag'), etag);
+              expectThat(response.headers.get('content-length') !== '0', 'no Content-Length: 0', response);
             }
           }
-          for (const tag of ['"other"', 'W/"other"', '', etag.slice(1, -1), `${etag.slice(0, -1)}x"`]) {
+          const otherCase = [etag.toUpperCase(), etag.toLowerCase()].filter((tag) => tag !== etag);
+          for (const tag of ['"other"', 'W/"other"', '', etag.slice(1, -1), `${etag.slice(0, -1)}x"`, ...otherCase]) {
             await visitor.send(200, `GET ${path}`, { headers: { 'If-None-Match': tag } });
           }
         }

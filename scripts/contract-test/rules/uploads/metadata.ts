@@ -30,17 +30,17 @@ const UNREADABLE = Buffer.concat([samples.jpeg.subarray(0, 3), ascii('<script>al
 const profile = segment(0xe2, 'ICC_PROFILE\0\x01\x01profile');
 const exif = (data: Buffer) => segment(0xe1, Buffer.concat([ascii('Exif\0\0'), data]));
 
-/** Returns a sample with appended bytes, and the sample. */
+/** Returns a sample with appended bytes, the first of which is zero like padding, and the sample. */
 const withTrailer = (sample: Buffer): [Buffer, Buffer] => [
-  Buffer.concat([sample, ascii('<script>alert(1)</script>')]),
+  Buffer.concat([sample, ascii('\0<script>alert(1)</script>')]),
   sample,
 ];
 
 /** The length of the last chunk of a PNG. */
 const IEND_BYTES = 12;
 
-/** A PNG of several kilobytes. */
-const largePng = blackPng(512, 512, { level: 0 });
+/** A PNG of more than 128 KiB. */
+const largePng = blackPng(1024, 1024, { level: 0 });
 
 /** The sample JPEG with a thumbnail of one pixel in its JFIF segment. */
 const jpegWithThumbnail = Buffer.concat([
@@ -66,6 +66,7 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
       [jpeg([profile], [metadata]), jpeg([profile])],
     ]),
     [jpegWithThumbnail, samples.jpeg],
+    [insertBeforeEnd(samples.jpeg, 2, segment(0xfe, SECRET)), samples.jpeg],
     withTrailer(samples.jpeg),
   ],
   'image/png': [
@@ -91,14 +92,21 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
   ],
   'image/avif': [withTrailer(samples.avif)],
 };
+/** Chunks of a PNG that affect how its pixels are shown. */
+const DISPLAY_CHUNKS = ['sRGB', 'gAMA', 'cHRM', 'cICP', 'sBIT', 'bKGD', 'tRNS', 'pHYs'];
+
+/** A frame of an animated WebP. */
+const webpFrame = Buffer.concat([Buffer.alloc(16), webpImage]);
+
 /** Images without such metadata, which are served unchanged. */
 const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
   [UNREADABLE, 'image/jpeg'],
-  [jpeg([profile]), 'image/jpeg'],
+  [jpeg([profile, segment(0xee, 'Adobe\0d\0\0\0\0\x01')]), 'image/jpeg'],
   [Buffer.concat([samples.jpeg, Buffer.alloc(10)]), 'image/jpeg'],
-  [png(pngChunk('pHYs', '\0\0\x0b\x13\0\0\x0b\x13\x01')), 'image/png'],
+  [png(...DISPLAY_CHUNKS.map((type) => pngChunk(type, 'data'))), 'image/png'],
   [png(pngChunk('iCCP', 'profile\0\0data')), 'image/png'],
-  [riff(vp8x(0x20), webpChunk('ICCP', 'profile'), webpImage), 'image/webp'],
+  [riff(vp8x(0x30), webpChunk('ICCP', 'profile'), webpChunk('ALPH', 'data'), webpImage), 'image/webp'],
+  [riff(vp8x(0x02), webpChunk('ANIM', 'data'), webpChunk('ANMF', webpFrame)), 'image/webp'],
   [gif(gifExtension(0xff, 'NETSCAPE2.0', '\x01\0\0')), 'image/gif'],
   [gif(gifExtension(0xff, 'ICCRGBG1012', 'profile')), 'image/gif'],
 ];
@@ -119,11 +127,7 @@ const WITH_INNER_METADATA: [bytes: Buffer, type: string, picture: string | Buffe
   [jpeg([exif(tiff(1))]), 'image/jpeg', samples.jpeg.subarray(-100)],
   [jpeg([], [exif(tiff(1))]), 'image/jpeg', samples.jpeg.subarray(-100)],
   [riff(vp8x(0x08), webpImage, webpChunk('EXIF', tiff(1))), 'image/webp', webpImage],
-  [
-    riff(vp8x(0x02), webpChunk('ANMF', Buffer.concat([Buffer.alloc(16), webpImage, webpChunk('XMP ', SECRET)]))),
-    'image/webp',
-    webpImage,
-  ],
+  [riff(vp8x(0x02), webpChunk('ANMF', Buffer.concat([webpFrame, webpChunk('XMP ', SECRET)]))), 'image/webp', webpImage],
 ];
 
 /** Images with metadata whose structure cannot be followed: files that are cut off, or with other bytes before it. */
@@ -173,7 +177,9 @@ export const metadataRules = FORMS.flatMap((form) => [
     `${form.title} removes metadata that identifies people or places from JPEG, PNG, GIF and WebP (Exif except orientation, XMP, IPTC, comments, text and time chunks), and bytes after every image. Everything else stays unchanged.`,
     async (users) => {
       for (const [type, cases] of Object.entries(WITH_METADATA)) {
-        for (const [uploaded, served] of cases) await expectStored(users, form, uploaded, type, type, served);
+        const declared = [type, undefined, 'application/octet-stream'];
+        for (const [index, [uploaded, served]] of cases.entries())
+          await expectStored(users, form, uploaded, declared[index % declared.length], type, served);
       }
     },
   ),

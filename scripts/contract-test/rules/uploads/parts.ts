@@ -8,7 +8,7 @@ import { EMPTY_FILE_INPUT, FORMS, getUploader, imagePart, otherField, textPart }
 export const partRules = FORMS.flatMap((form) => [
   rule(
     `uploads.empty-input.${form.id}`,
-    `${form.title} treats an empty file input (filename="", no bytes) as no file.`,
+    `${form.title} treats an empty file input (filename="", no bytes) as no file, also next to an image or remove_image=true.`,
     async (users) => {
       const expected = form.id === 'create' ? null : await form.readImage(users);
       const fields = form.id === 'create' ? [] : [otherField(form)];
@@ -21,6 +21,14 @@ export const partRules = FORMS.flatMap((form) => [
         expectEqual(response, 'the image', response.body[form.field], expected);
       }
       if (form.id !== 'create') await form.send(users, 400, EMPTY_FILE_INPUT);
+      if (form.canRemove) {
+        const removal = [EMPTY_FILE_INPUT, textPart('remove_image', 'true')];
+        const response = await form.send(users, form.successStatus, ...removal);
+        expectEqual(response, 'the image', response.body[form.field], null);
+      }
+      const image = imagePart(samples.png, 'image/png');
+      const response = await form.send(users, form.successStatus, EMPTY_FILE_INPUT, image);
+      expectThat(response.body[form.field], 'the image that follows the empty input', response);
     },
   ),
 

@@ -67,15 +67,16 @@ export const removalRules = FORMS.filter(({ canRemove }) => canRemove).flatMap((
 
   rule(
     `uploads.replaced.${form.id}`,
-    `An image sent by ${form.title} replaces the previous image, which can no longer be downloaded. A form without image and remove_image leaves the image unchanged.`,
+    `An image sent by ${form.title} replaces the previous image, which can no longer be downloaded and had another ETag. A form without image and remove_image leaves the image unchanged.`,
     async (users) => {
-      const first = await expectStored(users, form, samples.png, 'image/png', 'image/png');
-      const second = await expectStored(users, form, samples.avif, 'image/avif', 'image/avif');
       const user = await getUploader(users);
+      const first = await expectStored(users, form, samples.png, 'image/png', 'image/png');
+      const tag = (await user.send(200, `GET ${first}`)).headers.get('etag') ?? '';
+      const second = await expectStored(users, form, samples.avif, 'image/avif', 'image/avif');
       await user.send(404, `GET ${first}`);
       const response = await form.send(users, form.successStatus, otherField(form));
       expectEqual(response, 'the image, as before', response.body[form.field], second);
-      await user.send(200, `GET ${second}`);
+      await user.send(200, `GET ${second}`, { headers: { 'If-None-Match': tag } });
     },
   ),
 ]);

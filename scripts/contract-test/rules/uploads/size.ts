@@ -1,5 +1,5 @@
 import type { CheckedResponse } from '../../exchange.js';
-import { expectCode, expectEqual, expectThat, SkippedError } from '../../expect.js';
+import { expectCode, expectEqual, expectProblemCodes, expectThat, SkippedError } from '../../expect.js';
 import { CHUNKED, rawForm } from '../../fixtures.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
@@ -7,6 +7,7 @@ import type { TestUsers } from '../../users.js';
 import { ascii, expectStored, FORMS, type Form, getUploader, imagePart, textPart } from './forms.js';
 
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+const MAX_FORM_BYTES = MAX_IMAGE_BYTES + 256 * 1024;
 
 /** Returns a valid GIF of this size in bytes. It repeats frames with and without a local color table. */
 function createGif(sizeBytes: number): Buffer {
@@ -39,7 +40,7 @@ async function sendTooLarge(users: TestUsers, form: Form): Promise<CheckedRespon
 
 export const formSizeRule = rule(
   'uploads.size.form',
-  'A form may contain an image of exactly 5 MiB and the longest title and text. A form that is 512 KiB larger than an image may be returns 413 body_too_large.',
+  'A form may contain an image of exactly 5 MiB and the longest title and text. A form that is more than 256 KiB larger than an image may be returns 413 body_too_large.',
   async (users) => {
     const { send } = await getUploader(users);
     const [title, text] = ['🐟'.repeat(200), '🐟'.repeat(10_000)];
@@ -48,13 +49,14 @@ export const formSizeRule = rule(
     const response = await send(201, 'POST /posts/create', rawForm(...parts));
     expectEqual(response, 'title and text', [response.body.title, response.body.text], [title, text]);
     await sendTooLarge(users, FORMS[0] as Form);
-    const longText = textPart('text', 'x'.repeat(MAX_IMAGE_BYTES + 512 * 1024));
-    const { body, headers } = rawForm(textPart('title', title), longText);
-    for (const framing of [{}, CHUNKED])
-      expectCode(
-        await send(413, 'POST /posts/create', { body, headers: { ...headers, ...framing } }),
-        'body_too_large',
-      );
+    const emptyText = rawForm(textPart('title', title), textPart('text', ''));
+    const sendForm = (status: number, sizeBytes: number, framing: Record<string, string> = {}) => {
+      const longText = textPart('text', 'x'.repeat(sizeBytes - emptyText.body.length));
+      const { body, headers } = rawForm(textPart('title', title), longText);
+      return send(status, 'POST /posts/create', { body, headers: { ...headers, ...framing } });
+    };
+    expectProblemCodes(await sendForm(400, MAX_FORM_BYTES), 'body.text too_long');
+    for (const framing of [{}, CHUNKED]) expectCode(await sendForm(413, MAX_FORM_BYTES + 1, framing), 'body_too_large');
   },
 );
 

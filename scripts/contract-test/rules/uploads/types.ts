@@ -32,7 +32,13 @@ const SIGNATURES: [type: string, ...files: Buffer[]][] = [
   ['image/jpeg', ...Array.from('\xdb\xe1\xee\xff', (marker) => ascii(`\xff\xd8\xff${marker}no segment`))],
   ['image/gif', ascii('GIF87ano screen'), ascii('GIF89ano screen')],
   ['image/webp', ...['VP8 ', 'VP8L', 'VP8X', 'none'].map((chunk) => ascii(`RIFF\xff\xff\0\0WEBP${chunk}`))],
-  ['image/avif', ftyp('avif'), ftyp('avis', 'msf1'), ftyp('mif1', 'miaf', 'avif'), ftyp('msf1', 'avis')],
+  [
+    'image/avif',
+    ftyp('avif'),
+    ftyp('avis', 'msf1'),
+    ftyp('mif1', ...Array(100).fill('miaf'), 'avif'),
+    ftyp('msf1', 'avis'),
+  ],
 ];
 
 /** Files that are not accepted images, and the type that they are declared as. */
