@@ -9,6 +9,7 @@ import { images } from './images.js';
 import { likes } from './likes.js';
 import { limits } from './limits/index.js';
 import { lists } from './lists/index.js';
+import { shortFeed } from './lists/posts.js';
 import { operations } from './operations.js';
 import { passwords } from './passwords/index.js';
 import { posts } from './posts/index.js';
@@ -22,6 +23,7 @@ import { viewers } from './viewers.js';
 
 /** All subjects. Those of a group run concurrently; the next group starts when all of them have finished. */
 export const groups: Subject[][] = [
+  [shortFeed],
   [
     accounts,
     passwords,

@@ -1,7 +1,7 @@
 import type { CheckedResponse } from '../../exchange.js';
 import { expectCurrentTime, expectEqual, expectThat, SkippedError } from '../../expect.js';
 import { idsOf, type Post, publish } from '../../fixtures.js';
-import { type Rule, rule } from '../../rule.js';
+import { type Rule, rule, type Subject } from '../../rule.js';
 import type { User } from '../../users.js';
 import { checkList, nextPagePath } from './pages.js';
 import { POST_COUNT, timeline } from './timeline.js';
@@ -25,6 +25,37 @@ async function countFeedPosts({ send }: User): Promise<number> {
   }
   return count;
 }
+
+/** Checks the last pages of the feed, of each of these sizes that the feed fills. @throws SkippedError if the feed changes */
+async function expectLastPages(user: User, limits: number[]): Promise<void> {
+  const count = await countFeedPosts(user);
+  const pages: [limit: number, response: CheckedResponse][] = [];
+  for (const limit of limits.filter((limit) => limit <= count)) {
+    pages.push([limit, await user.send(200, `GET /posts?limit=${limit}&offset=${count - limit}`)]);
+  }
+  if ((await countFeedPosts(user)) !== count) throw new SkippedError('other users publish or delete posts');
+  for (const [limit, response] of pages) {
+    expectEqual(response, 'the number of posts', response.body.length, limit);
+    expectThat(!response.headers.has('link'), 'no Link on the last page', response);
+  }
+}
+
+/** Checked before other rules publish posts, because a service may read a short feed differently. */
+export const shortFeed: Subject = {
+  name: 'Short feed',
+  rules: [
+    rule(
+      'posts.list.last-page.short-feed',
+      'The last page of a short feed has no Link, even if it is full and older posts are hidden from the user.',
+      async (users) => {
+        const [hidden, ada] = [await users.register(), await users.sharedUser('ada')];
+        await hidden.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
+        for (const author of [hidden, ada, ada]) await publish(author);
+        await expectLastPages(ada, [1, 2]);
+      },
+    ),
+  ],
+};
 
 export const postListRules: Rule[] = [
   rule('posts.list.entry.own', 'An entry of GET /posts/me equals GET /posts/{id} without comments.', async (users) => {
@@ -85,19 +116,7 @@ export const postListRules: Rule[] = [
   }),
 
   rule('posts.list.last-page.feed', 'The last page of GET /posts has no Link, even if it is full.', (users) =>
-    checkList(users, '/posts', async ({ user }) => {
-      const count = await countFeedPosts(user);
-      const pages: [limit: number, response: CheckedResponse][] = [];
-      for (const limit of [1, 20, 100]) {
-        const offset = count - limit;
-        pages.push([limit, await user.send(200, `GET /posts?limit=${limit}&offset=${offset}`)]);
-      }
-      if ((await countFeedPosts(user)) !== count) throw new SkippedError('other users publish or delete posts');
-      for (const [limit, response] of pages) {
-        expectEqual(response, 'the number of posts', response.body.length, limit);
-        expectThat(!response.headers.has('link'), 'no Link on the last page', response);
-      }
-    }),
+    checkList(users, '/posts', ({ user }) => expectLastPages(user, [1, 20, 100])),
   ),
 
   rule(
