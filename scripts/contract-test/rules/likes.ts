@@ -1,5 +1,5 @@
 import { expectEqual } from '../expect.js';
-import { clearRelation, crowd, makeFriends, type Post, publish, UNUSED_ID } from '../fixtures.js';
+import { clearRelation, crowd, makeFriends, type Post, png, publish, UNUSED_ID } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { Requester } from '../users.js';
 
@@ -94,13 +94,14 @@ export const likes: Subject = {
 
     rule(
       'likes.like.survives-hiding',
-      'A like stays and counts if its user can no longer see the post, and liked_by_me is true once they can see it again.',
+      'A like stays and counts if its user can no longer see the post and its image, and liked_by_me is true once they can see them again.',
       async (users) => {
         const [lee, cleo] = [await users.sharedUser('lee'), await users.sharedUser('cleo')];
         await clearRelation(lee, cleo);
-        const { id } = await publish(lee);
+        const { id, image } = await publish(lee, { image: png() });
         await cleo.send(200, `POST /posts/like?id=${id}`);
         await lee.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
+        for (const path of [`/posts/${id}`, image]) await cleo.send(404, `GET ${path}`);
         for (const method of ['POST', 'DELETE']) await cleo.send(404, `${method} /posts/like?id=${id}`);
         await expectLikes(lee, id, 1, false);
         await makeFriends(cleo, lee);

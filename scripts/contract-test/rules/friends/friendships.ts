@@ -100,9 +100,10 @@ export const friendshipRules: Rule[] = [
 
   pairRule(
     'friends.friendship.changes-visibility',
-    'The posts of a private account are visible to a friend from the moment the friendship begins until it ends. A request does not make them visible.',
+    'The posts, images and full profile of a private account are visible to a friend from the moment the friendship begins until it ends. A request does not make them visible.',
     async ({ one, other }) => {
-      await one.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
+      const form = { private: 'true', image: png() };
+      const picture: string = (await one.send(200, 'PUT /profiles/me', { form })).body.profile_link;
       const { id, image } = await publish(one, { image: png() });
       for (const [user, request, visible] of [
         [other, `POST /friends/request?to=${one.id}`, false],
@@ -117,7 +118,7 @@ export const friendshipRules: Rule[] = [
         [one, `DELETE /friends/remove?id=${other.id}`, false],
       ] as const) {
         await user.send(200, request);
-        for (const path of [`/posts/${id}`, image]) await other.send(visible ? 200 : 404, `GET ${path}`);
+        for (const path of [`/posts/${id}`, image, picture]) await other.send(visible ? 200 : 404, `GET ${path}`);
         const profile = await other.send(200, `GET /profiles/${one.id}`);
         expectEqual(
           profile,

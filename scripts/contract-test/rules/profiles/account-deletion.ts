@@ -14,12 +14,13 @@ interface DeletedAccount {
   likedPostId: number;
 }
 
-/** Registers and deletes an account with a picture, several posts, a like, a friend and friend requests in both directions. */
+/** Registers and deletes a private account with a picture, several posts, a like, a friend and friend requests in both directions. */
 async function createDeletedAccount(users: TestUsers): Promise<DeletedAccount> {
   const deleted = await users.register();
   const friend = await users.sharedUser('ben');
   const [requester, requested] = [await users.sharedUser('ada'), await users.sharedUser('cleo')];
-  const picture = (await deleted.send(200, 'PUT /profiles/me', { form: { image: png() } })).body.profile_link;
+  const picture = (await deleted.send(200, 'PUT /profiles/me', { form: { private: 'true', image: png() } })).body
+    .profile_link;
   const post = await publish(deleted, { image: png() });
   const postIds = [post.id];
   while (postIds.length < 8) postIds.push((await publish(deleted)).id);
