@@ -28,6 +28,7 @@ const INTEGER_SPELLINGS: [description: string, rewrite: (digits: string) => stri
   ['followed by a letter', (digits) => `${digits}n`],
   ['followed by NUL', (digits) => `${digits}%00`],
   ['negative', (digits) => `-${digits}`],
+  ['minus zero', () => '-0'],
   ['beyond 2^53', () => '9007199254740993'],
   ['beyond 2^64', () => '18446744073709551617'],
   ['a word', () => 'five'],
