@@ -9,12 +9,13 @@ import type { Log } from './log.js';
  * minimal request. The probe is needed because a slow statement does not mean that the store is unavailable. If the probe or
  * any other call gets a response, the breaker stays closed. Otherwise it opens.
  *
- * Open: calls in progress are abandoned, and new calls fail immediately. The probe is repeated.
+ * Open: calls in progress are abandoned, and new calls fail immediately. The probe is repeated. It may now take as long as a
+ * call: on a slow network, the round trips of a new connection take longer than a single call.
  *
  * Half-open: a probe has succeeded, and the store is being warmed up. Calls still fail. Then the breaker closes.
  */
 
-/** The timeout of a probe. It is short, because a probe is a minimal request. */
+/** The timeout of the probe after a failed call. It is short, so that an unavailable store is soon detected. */
 const PROBE_TIMEOUT_MS = 600;
 
 const PROBE_INTERVAL_MS = 250;
@@ -122,15 +123,15 @@ export function createCircuitBreaker({
     });
   }
 
-  const probeSucceeds = () =>
-    raceWithAbort(AbortSignal.timeout(PROBE_TIMEOUT_MS), probe).then(
+  const probeSucceeds = (probeTimeoutMs: number) =>
+    raceWithAbort(AbortSignal.timeout(probeTimeoutMs), probe).then(
       () => true,
       () => false,
     );
 
   /** Returns whether the breaker may close. A failed warm-up does not prevent that, unless it found the store unavailable. */
   const isReady = async () =>
-    (await probeSucceeds()) &&
+    (await probeSucceeds(Math.max(timeoutMs, PROBE_TIMEOUT_MS))) &&
     (!warmUp ||
       raceWithAbort(AbortSignal.timeout(WARM_UP_TIMEOUT_MS), warmUp).then(
         () => true,
@@ -141,7 +142,7 @@ export function createCircuitBreaker({
   async function probeAfterFailure(cause: unknown): Promise<void> {
     isProbing = true;
     hasResponded = false;
-    if (!(await probeSucceeds()) && !hasResponded && !shutdown.signal.aborted) {
+    if (!(await probeSucceeds(PROBE_TIMEOUT_MS)) && !hasResponded && !shutdown.signal.aborted) {
       isOpen = true;
       log.warn({ err: cause, store }, 'store unavailable: circuit breaker open');
       for (const call of inProgress) call.abandon(new StoreUnavailableError(store, { cause }));

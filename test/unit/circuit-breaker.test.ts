@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createCircuitBreaker } from '../../db/support/circuit-breaker.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
@@ -11,7 +12,7 @@ const never = () => new Promise<never>(() => undefined);
 /** Creates a circuit breaker for a fake store whose behavior is set by `state`, with its log messages. */
 function createFixture({ timeoutMs = 50 } = {}) {
   const store = {
-    state: 'available' as 'available' | 'refusing' | 'silent',
+    state: 'available' as 'available' | 'slow' | 'refusing' | 'silent',
     probes: 0,
     abortedProbes: 0,
     opened: 0,
@@ -29,6 +30,7 @@ function createFixture({ timeoutMs = 50 } = {}) {
         throw signal.reason;
       }
       if (store.state === 'refusing') throw new Refused();
+      if (store.state === 'slow') await sleep(700, undefined, { signal });
     },
     isUnavailable: (error) => error instanceof Refused,
     onOpen: () => {
@@ -103,6 +105,18 @@ t.test('a failed probe opens the circuit: calls fail immediately until the store
     'each is logged once',
   );
 });
+
+t.test(
+  'the circuit closes when a store responds within its timeout, even if its first probe was too slow',
+  async (t) => {
+    const { breaker, store } = createFixture({ timeoutMs: 60_000 });
+    store.state = 'slow';
+    await expectRefusal(t, breaker);
+    await until(() => breaker.isOpen);
+    await until(() => !breaker.isOpen);
+    t.equal(store.probes, 2);
+  },
+);
 
 t.test('opening the circuit rejects calls in progress immediately', async (t) => {
   // The timeout is longer than the test.
