@@ -6,11 +6,12 @@ import t from 'tap';
 import { createAccount, deleteAccount, findCredentials } from '../db/accounts.js';
 import { EDGES_PER_REMOVAL } from '../db/graph/index.js';
 import { createPostOnce } from '../db/idempotency-keys.js';
+import type { ImageStore } from '../db/images/index.js';
 import { enqueue } from '../db/outbox/index.js';
 import { claimImage, withPendingImage } from '../db/outbox/pending-images.js';
 import { createPost } from '../db/posts.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
-import { countLikes, idsOf } from './support/contents.js';
+import { countLikes, drainOutbox, idsOf } from './support/contents.js';
 import { listImageNames } from './support/image-store.js';
 import { createFixtures, openStoresWithoutRelay } from './support/inconsistencies.js';
 import { freshDataDirectory, freshStores, needsServers, openTestStores, silentLog } from './support/stores.js';
@@ -205,6 +206,23 @@ t.test('removes unclaimed bytes immediately, whether the write is refused or fai
     createPostOnce(stores, request, { title: 'T', text: 'T', image }),
   );
   await t.rejects(rolledBack, /invalid byte sequence/);
+  t.same(await listImageNames(images), before);
+});
+
+t.test('removes an image that the store completes after the call to store it has failed', async (t) => {
+  const before = await listImageNames(images);
+  let complete = async () => {};
+  const slowImages: ImageStore = {
+    ...images,
+    async put(name, path) {
+      complete = () => images.put(name, path);
+      throw new StoreUnavailableError('images');
+    },
+  };
+  const refused = withPendingImage({ ...stores, images: slowImages }, await upload(), async () => t.fail('no image'));
+  await t.rejects(refused, StoreUnavailableError);
+  await complete();
+  await drainOutbox(stores);
   t.same(await listImageNames(images), before);
 });
 

@@ -15,8 +15,12 @@ import type { Outbox } from './index.js';
  * 2. The image is stored under a random name.
  * 3. The transaction that writes the row claims the image: it deletes the entry, and fails if the entry is already due.
  *
- * After a crash between these steps, the entry becomes due, and its delivery removes the image. An image cannot be both claimed
- * and removed: by PostgreSQL's clock, an entry can be claimed only before it is due, and delivered only after.
+ * If the third step fails, the entry is made due immediately, and its delivery removes the image. After a crash, or if the second
+ * step fails, the entry becomes due by itself: S3 may complete an upload after its call has timed out, so an earlier removal could
+ * precede the image.
+ *
+ * An image cannot be both claimed and removed: by PostgreSQL's clock, an entry can be claimed only before it is due, and delivered
+ * only after.
  */
 
 /** A stored image that no row refers to yet. */
@@ -37,7 +41,10 @@ interface Stores {
   outbox: Outbox;
 }
 
-/** The time until which an image can be claimed: far longer than it takes to store the image and commit its row. */
+/**
+ * The time until which an image can be claimed: far longer than it takes to store the image, even if S3 completes it after the
+ * maximum `S3_TIMEOUT`, and to commit its row.
+ */
 const CLAIM_DEADLINE = secondsFromNow(15 * 60);
 
 /**
@@ -58,9 +65,9 @@ export async function withPendingImage<Result>(
     .returning('id')
     .executeTakeFirstOrThrow();
   const image: PendingImage = { name, entry, bytes, storageMaxBytes };
+  failpoint('image enqueued');
+  await images.put(name, path);
   try {
-    failpoint('image enqueued');
-    await images.put(name, path);
     failpoint('image stored');
     return await commit(image);
   } finally {
