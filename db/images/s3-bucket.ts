@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { type Dispatcher, Pool } from 'undici';
+import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 
 export interface S3Options {
   /** The URL of the server; undefined for AWS. */
@@ -89,10 +90,27 @@ export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolS
   });
   const { url, sign } = await resolveBucket(client, { endpoint, bucket, pathStyle });
 
+  const connect = buildConnector({ timeout: timeoutMs });
+  /** The open connections. Each client of a pool has at most one. */
+  const sockets = new Map<Client, Socket>();
+
+  /** Creates a client of a pool. Records its connection, because a pool cannot close its idle connections itself. */
+  function createClient(origin: URL, options: object): Client {
+    const client: Client = new Client(origin, {
+      ...options,
+      connect: (target, callback) =>
+        connect(target, (...result) => {
+          if (result[1]) sockets.set(client, result[1]);
+          callback(...result);
+        }),
+    });
+    return client.on('disconnect', () => sockets.delete(client));
+  }
+
   const createPool = (connections: number, options: Pool.Options = {}) =>
     new Pool(url.origin, {
       connections,
-      connectTimeout: timeoutMs,
+      factory: createClient,
       keepAliveTimeout: IDLE_TIMEOUT_MS,
       keepAliveMaxTimeout: IDLE_TIMEOUT_MS,
       // No timeouts here. The signal of a request aborts it if a small response, or the head of a large one, takes too long.
@@ -101,8 +119,7 @@ export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolS
       bodyTimeout: 0,
       ...options,
     });
-  const createPools = () => ({ uploads: createPool(poolSize), others: createPool(poolSize) });
-  let pools = createPools();
+  const pools = { uploads: createPool(poolSize), others: createPool(poolSize) };
   /** A pool without keep-alive, so that each probe opens a new connection. */
   const probing = createPool(1, { pipelining: 0 });
 
@@ -146,9 +163,7 @@ export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolS
     },
 
     dropIdleConnections() {
-      // `close` lets a pool complete its requests in progress.
-      for (const pool of Object.values(pools)) pool.close().catch(ignore);
-      pools = createPools();
+      for (const [client, socket] of sockets) if (client.stats.size === 0) socket.destroy();
     },
 
     async close() {
