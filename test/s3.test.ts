@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -14,6 +15,7 @@ import type { S3Options } from '../db/images/s3-bucket.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import type { Log } from '../db/support/log.js';
 import { listImageNames, openStream, putBytes, testImageStore, writeUpload } from './support/image-store.js';
+import { listen } from './support/listen.js';
 import { startProxy } from './support/proxy.js';
 import { silentLog } from './support/stores.js';
 
@@ -148,6 +150,21 @@ async function testS3(endpoint: string): Promise<void> {
     for (let time = 0; time < 8; time += 1) await buffer(await openStream(images, name));
   });
 
+  await t.test('calls that time out do not exceed the maximum number of connections', async (t) => {
+    const { proxy, images } = await openFaulty(t, { poolSize: 2, timeoutMs: 300 });
+    // Longer than the timeout of a call, and shorter than that of the probe, which keeps the store available.
+    await proxy.setFault({ latencyMs: 400 });
+    let mostOpen = 0;
+    const calls: Promise<void>[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      calls.push(images.check().catch(() => undefined));
+      await sleep(50);
+      mostOpen = Math.max(mostOpen, proxy.openCount);
+    }
+    await Promise.all(calls);
+    t.ok(mostOpen <= 2 + 1, `${mostOpen} connections, of which one is for the probe`);
+  });
+
   /** Reads an image. Retries while the store counts as unavailable, as it may shortly after a fault. */
   async function readOnceAvailable(images: ImageStore, name: string): Promise<Buffer> {
     for (;;) {
@@ -159,6 +176,12 @@ async function testS3(endpoint: string): Promise<void> {
       }
     }
   }
+
+  await t.test('an image without a Content-Length fails the call', async (t) => {
+    const server = createServer((_, response) => void response.writeHead(200).write('bytes', () => response.end()));
+    const images = await openImages(t, { endpoint: `http://127.0.0.1:${await listen(t, server)}` });
+    await t.rejects(images.get('a.png'), StoreUnavailableError);
+  });
 
   for (const how of ['silence', 'reset'] as const) {
     await t.test(`${how} within an image ends the stream with an error`, async (t) => {

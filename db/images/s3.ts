@@ -72,6 +72,10 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
         const object = await fetchObject(name, signal);
         if (!object) return undefined;
         const size = Number(object.headers['content-length']);
+        if (Number.isNaN(size)) {
+          await object.body.dump();
+          throw new Error('The response of S3 has no Content-Length');
+        }
         if (size > SMALL_IMAGE_BYTES) return { size, stream: bufferedBody(object.body, { directory, timeoutMs }) };
         return { size, stream: streamOf(await object.body.toArray()) };
       }),
