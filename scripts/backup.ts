@@ -43,7 +43,7 @@ async function writeArchive(archive: Readable, path: string): Promise<void> {
   } catch (error) {
     await rm(partial, { force: true });
     throw (error as NodeJS.ErrnoException).code === 'ECONNRESET'
-      ? new CommandError('The service stopped before the backup was complete: see its log')
+      ? new CommandError('The service ended the backup before it was complete: see its log')
       : error;
   }
   await moveFileDurably(partial, path);

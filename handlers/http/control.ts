@@ -14,6 +14,9 @@ import type { Log } from '../../db/support/log.js';
 
 export const BACKUP_PATH = '/backup';
 
+/** How long a client may read nothing: a backup in progress holds off checkpoints and the removal of images. */
+const IDLE_TIMEOUT_MS = 60_000;
+
 /**
  * Returns the path of the socket. It is relative if that is shorter, because a path of about 100 bytes is too long for a
  * socket.
@@ -36,6 +39,7 @@ export async function startControlServer(
   directory: string,
   backup: () => AsyncGenerator<Uint8Array>,
   log: Log,
+  { idleTimeoutMs = IDLE_TIMEOUT_MS } = {},
 ): Promise<ControlServer> {
   let backingUp = false;
   const server = createServer(async ({ method, url }, response) => {
@@ -53,6 +57,7 @@ export async function startControlServer(
       backingUp = false;
     }
   });
+  server.timeout = idleTimeoutMs;
   const socketPath = controlSocketPath(directory);
   try {
     await makePrivateDirectory(directory);

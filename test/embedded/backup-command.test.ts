@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { open, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { create, list } from 'tar';
+import { BACKUP_PATH, controlSocketPath, startControlServer } from '../../handlers/http/control.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { listImageNames } from '../support/image-store.js';
 import { repeat } from '../support/inconsistencies.js';
@@ -19,7 +22,7 @@ import {
 } from '../support/processes.js';
 import { createSender } from '../support/requests.js';
 import { createPost, startTestService } from '../support/service.js';
-import { freshDataDirectory, onServices, openTestStores, temporaryDirectory } from '../support/stores.js';
+import { freshDataDirectory, onServices, openTestStores, silentLog, temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { registerUser } from '../support/users.js';
 
@@ -100,6 +103,24 @@ t.test('an image that is deleted during a backup is in the backup, and removed a
   await until(async () => !(await listImageNames(images)).includes(name));
 });
 
+t.test('a backup ends when its client stops reading', async (t) => {
+  const directory = await temporaryDirectory(t);
+  let hasEnded = false;
+  async function* backup() {
+    try {
+      for (;;) yield Buffer.alloc(64 * 1024);
+    } finally {
+      hasEnded = true;
+    }
+  }
+  const server = await startControlServer(directory, backup, silentLog, { idleTimeoutMs: 100 });
+  t.teardown(() => server.close());
+  const client = request({ socketPath: controlSocketPath(directory), path: BACKUP_PATH, method: 'POST' }).end();
+  const [response] = await once(client, 'response');
+  await until(() => hasEnded);
+  await t.rejects(buffer(response), { code: 'ECONNRESET' });
+});
+
 t.test('an interrupted backup leaves no backup file, and the next one succeeds', { skip }, async (t) => {
   const dataDir = await freshDataDirectory(t);
   const file = join(await temporaryDirectory(t), 'backup.tar');
@@ -120,7 +141,7 @@ t.test('an interrupted backup leaves no backup file, and the next one succeeds',
   await t.test('kill -9 of the service', async (t) => {
     const command = backUp(t, dataDir, file);
     await killAtSize(service.child, `${file}.part`, 2 ** 20);
-    t.match(await command, { code: 1, output: 'The service stopped before the backup was complete: see its log\n' });
+    t.match(await command, { code: 1, output: 'The service ended the backup before it was complete: see its log\n' });
     t.notOk(existsSync(file));
     t.notOk(existsSync(`${file}.part`));
     const again = await startProcess(t, { DATA_DIR: dataDir });
