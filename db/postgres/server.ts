@@ -20,9 +20,10 @@ export interface PostgresOptions {
 
 /**
  * The options of the pool for migrations, verification and moves. Few of their statements run at a time, but some take
- * long.
+ * long. The server ends a transaction that is idle for `idleTimeoutMs`, for example because its process is suspended. The
+ * migration of the graph takes less.
  */
-const MAINTENANCE = { poolSize: 2, timeoutMs: 24 * 60 * 60 * 1000 };
+const MAINTENANCE = { poolSize: 2, timeoutMs: 24 * 60 * 60 * 1000, idleTimeoutMs: 60 * 60 * 1000 };
 
 /**
  * The server ends a transaction that is idle for this many statement timeouts. Transactions are idle while they wait for
@@ -73,11 +74,13 @@ export function openPostgres(
     maintenance: createPoolWithBreaker(MAINTENANCE.poolSize, breakers.maintenance),
   };
   // With these timeouts, the server soon releases the locks of a transaction if this process loses its connection.
-  const begin = `begin; set local statement_timeout = ${timeoutMs}; set local idle_in_transaction_session_timeout = ${timeoutMs * IDLE_IN_TRANSACTION_FACTOR}`;
+  const beginWith = (idleTimeoutMs: number) =>
+    `begin; set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
+  const begin = `${beginWith(timeoutMs * IDLE_IN_TRANSACTION_FACTOR)}; set local statement_timeout = ${timeoutMs}`;
   const databases = {
     db: databaseOver(pools.main, breakers.requests, begin),
     graphTransactions: databaseOver(pools.graph, breakers.requests, begin),
-    maintenanceDb: databaseOver(pools.maintenance, breakers.maintenance, 'begin'),
+    maintenanceDb: databaseOver(pools.maintenance, breakers.maintenance, beginWith(MAINTENANCE.idleTimeoutMs)),
   };
 
   return {

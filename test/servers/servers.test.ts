@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { readConfig } from '../../handlers/config/index.js';
 import { createTokens } from '../../handlers/security/tokens.js';
@@ -210,4 +211,13 @@ t.test('clients that retry see no failure during a rolling restart', needsServer
   t.same(await repeatUntilSettled(restartEach(), client, client, client, client), [0, 0]);
   t.comment(`${postIds.length} posts were created during the restart`);
   for (const id of postIds) t.equal((await sendUntilServed(other, 'GET', `/posts/${id}`)).status, 200);
+});
+
+t.test('the server ends idle transactions of every pool', needsServers, async (t) => {
+  const { db, graphTransactions, maintenanceDb } = await openTestStores(t);
+  for (const database of [db, graphTransactions, maintenanceDb]) {
+    const show = sql<{ idle_in_transaction_session_timeout: string }>`show idle_in_transaction_session_timeout`;
+    const { rows } = await database.transaction().execute((trx) => show.execute(trx));
+    t.not(rows[0]?.idle_in_transaction_session_timeout, '0');
+  }
 });
