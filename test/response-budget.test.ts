@@ -4,6 +4,8 @@ import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { createResponseBudget } from '../handlers/http/response-budget.js';
+import { IMAGE } from '../scripts/bench/image.js';
+import { pngBlob } from '../scripts/request.js';
 import { scrape } from './support/prometheus.js';
 import { createPost, startTestService } from './support/service.js';
 import { until } from './support/until.js';
@@ -159,6 +161,17 @@ t.test('large pages count towards the budget until they are read, and are comple
   await Promise.all(sockets.map((socket) => once(socket, 'close')));
   await until(async () => (await unsentBytes()) === 0);
   t.equal((await user.send('GET', '/posts/me?limit=100')).status, 200);
+});
+
+t.test('an image in memory counts towards the budget until it is read', async (t) => {
+  const user = await service.createUser();
+  const { image } = await createPost(user, { image: pngBlob(IMAGE) });
+  const socket = connect(Number(port), hostname).pause();
+  socket.write(`GET ${image} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${user.token}\r\n\r\n`.repeat(30));
+  await until(async () => (await unsentBytes()) > 0);
+  socket.destroy();
+  await until(async () => (await unsentBytes()) === 0);
+  t.ok((await user.send('GET', String(image))).bytes.equals(IMAGE));
 });
 
 t.test('the document counts towards the budget until it is read', async (t) => {

@@ -19,9 +19,10 @@ export async function readChunks(file: FileHandle, size: number): Promise<Buffer
   return chunks;
 }
 
-/** Returns a stream of bytes in memory. */
+/** Returns a stream of bytes in memory. Its high-water mark is their number. */
 export function streamOf(chunks: readonly Buffer[]): Readable {
   const stream = new Readable({
+    highWaterMark: chunks.reduce((sum, { length }) => sum + length, 0),
     read() {
       for (const chunk of chunks) this.push(chunk);
       this.push(null);

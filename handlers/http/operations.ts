@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
 import { routes } from '../../generated/routes.js';
@@ -10,7 +11,7 @@ import { authenticate } from './authenticate.js';
 import { RequestClient } from './client.js';
 import { refuseCrossSite } from './cross-site.js';
 import { readInput } from './input.js';
-import { type ResponseBudget, withinBudget } from './response-budget.js';
+import { acquireForStream, type ResponseBudget, withinBudget } from './response-budget.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -106,6 +107,7 @@ async function respond(
   // Otherwise `request` would keep the response in memory while its JSON waits to be sent.
   request.early = undefined;
   const response = await pending;
+  if (response.body instanceof Readable) await acquireForStream(budget, response.body, request, reply);
   reply.code(response.status).headers(response.headers ?? {});
   const serialize = serializers[operation.id][response.status];
   if (!serialize) return response.body ?? reply.send();

@@ -8,8 +8,9 @@ import { clientClosed, overloaded } from './errors.js';
  * A memory budget for large responses. A response stays in memory until its client has read it. Without a limit, slow
  * clients could therefore use all memory of the process.
  *
- * A large response acquires its size from a shared budget, and returns it when the response closes. One address may use at
- * most a quarter of the budget, so that no single client can block the others.
+ * A large response acquires its size from a shared budget, and returns it when the response closes. An image acquires only what
+ * its stream keeps in memory. One address may use at most a quarter of the budget, so that no single client can block the
+ * others.
  *
  * A response that does not fit waits in a first-in, first-out queue. If it fits the budget but exceeds the share of its
  * address, responses behind it may overtake it. If the queue is full, or the response waits too long, the client gets a 503
@@ -147,6 +148,26 @@ export function withinBudget(
   return budget.acquire(bytes.length, addressKey(request.ip), reply.raw).then(() => {
     reply.header('Content-Length', bytes.length);
     return chunksOf(bytes);
+  });
+}
+
+/**
+ * Waits until the budget allows a stream to be sent. The stream counts with its high-water mark: the bytes that it may keep in memory
+ * for a slow client. Destroys the stream if it cannot be sent.
+ *
+ * @throws HttpError 499, 503
+ */
+export async function acquireForStream(
+  budget: ResponseBudget,
+  stream: Readable,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const bytes = stream.readableHighWaterMark;
+  if (bytes <= LARGE_RESPONSE_BYTES || request.method === 'HEAD') return;
+  await budget.acquire(bytes, addressKey(request.ip), reply.raw).catch((error) => {
+    stream.destroy();
+    throw error;
   });
 }
 
