@@ -19,7 +19,6 @@ const gif = picture('gif');
 
 const update = (user: TestUser, form: Form) => user.send('PUT', '/profiles/me', { form });
 
-/** Returns everything that an update can change. */
 async function stateOf({ id }: TestUser) {
   const account = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst();
   const sessions = await db.selectFrom('sessions').select('id').where('account_id', '=', id).execute();
@@ -76,13 +75,6 @@ t.test('a deleted account leaves no trace', async (t) => {
   await drainOutbox(service.stores);
   t.same(await left(), { accounts: 0, sessions: 0, posts: 0, edges: [0, 0, 0], likesOfPosts: [0, 0], images: 0 });
   t.same(await listImageNames(images), before);
-});
-
-t.test('of two concurrent deletions of an account one succeeds, and the other finds no account', async (t) => {
-  const user = await service.createUser();
-  const deletions = [1, 2].map(() => user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }));
-  const outcomes = (await Promise.all(deletions)).map(({ status, body }) => `${status} ${body.code ?? ''}`);
-  t.same(outcomes.sort(), ['200 ', '401 invalid_token']);
 });
 
 t.test('no upload remains in the spool directory, whether it was accepted or rejected', async (t) => {

@@ -30,20 +30,6 @@ async function loginAgain(user: TestUser): Promise<{ id: string; token: string }
   return { id, token };
 }
 
-t.test('lists sessions last used first, the current one at the top', async (t) => {
-  const user = await service.createUser();
-  const [current = ''] = idsOf(await rowsOf(user));
-  const [second, third, fourth] = [await loginAgain(user), await loginAgain(user), await loginAgain(user)];
-  await change(third.id, { last_used_at: secondsAgo(10) });
-  await change(fourth.id, { last_used_at: secondsAgo(20) });
-  await change(current, { last_used_at: secondsAgo(30) });
-  await change(second.id, { last_used_at: secondsAgo(5000) });
-  const sessions = await sessionsOf(user.token);
-  t.same(idsOf(sessions), [current, third.id, fourth.id, second.id]);
-  const times = sessions.map(({ last_used_at }) => last_used_at);
-  t.same(times, [...times].sort().reverse());
-});
-
 t.test('writes last_used_at when it lags by more than a minute, and not before', async (t) => {
   const user = await service.createUser();
   const [{ id } = { id: '' }] = await rowsOf(user);

@@ -103,25 +103,6 @@ t.test('no session of a deleted account exists', async (t) => {
   });
 });
 
-t.test('a released username is taken by at most one account', async (t) => {
-  await run(t, async (round) => {
-    const ada = await createUser();
-    const register = (local: string) => () =>
-      send('POST', '/auth/register', {
-        json: { name: 'An Heir', username: ada.username, email: `${local}${round}@heir.example`, password: PASSWORD },
-      });
-    const [deleted, ...registrations] = await Promise.all([deleteAccount(ada), register('one')(), register('two')()]);
-    t.equal(deleted.status, 200);
-    const created = registrations.filter(({ status }) => status === 201);
-    t.equal(registrations.filter(({ status }) => status === 409).length, registrations.length - created.length);
-    const named = await db.selectFrom('accounts').select('id').where('username', '=', ada.username).execute();
-    t.same(
-      named,
-      created.map(({ body }) => ({ id: body.id })),
-    );
-  });
-});
-
 t.test('concurrent deliveries of one entity do not conflict', async (t) => {
   const record = (entities: EntityReference[]) => db.transaction().execute((trx) => enqueue(trx, entities));
   await run(t, async () => {

@@ -22,60 +22,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     const { likes } = await graph.relationsBetween(people, [], posts);
     return posts.map((post) => likes.get(post) ?? { count: 0, likers: [] });
   };
-  const friendsAmong = async (people: number[], others: number[]) =>
-    (await graph.relationsBetween(people, others, [])).friendships;
   const count = async (statement: string, id: number) => Number((await queryGraph(statement, { id }))[0]?.count);
-
-  t.test('likes are idempotent, counted and removable', async (t) => {
-    const [user, other] = twoIds();
-    const [post, another, unknown] = [ids.next(), ids.next(), ids.next()];
-    const likes = [
-      { person: other, post },
-      { person: user, post: another },
-      { person: user, post },
-    ];
-    await graph.like([...likes, { person: user, post }]);
-    await graph.like([{ person: user, post }]);
-    t.strictSame(await countLikes(graph, [unknown, post, another, post]), [0, 2, 1, 2], 'in the order of the posts');
-    t.strictSame(await likesOf([unknown, another, post], [user, unknown]), [
-      { count: 0, likers: [] },
-      { count: 1, likers: [user] },
-      { count: 2, likers: [user] },
-    ]);
-    t.strictSame(new Set((await likesOf([post], [user, other]))[0]?.likers), new Set([user, other]));
-    await graph.unlike([
-      { person: user, post },
-      { person: user, post },
-      { person: other, post: unknown },
-    ]);
-    t.strictSame(await likesOf([post], [user, other]), [{ count: 1, likers: [other] }]);
-  });
-
-  t.test('finds the likers of a post with thousands of likes', async (t) => {
-    const [user, other] = twoIds();
-    const [popular, another] = [ids.next(), ids.next()];
-    const crowd = Array.from({ length: 1200 }, () => ids.next());
-    await graph.like([...crowd, user].map((person) => ({ person, post: popular })));
-    await graph.like([{ person: other, post: another }]);
-    t.strictSame(await likesOf([another, popular], [other, user]), [
-      { count: 1, likers: [other] },
-      { count: 1201, likers: [user] },
-    ]);
-    t.strictSame(await likesOf([popular], [other]), [{ count: 1201, likers: [] }]);
-    t.strictSame(await likesOf([popular], []), [{ count: 1201, likers: [] }]);
-  });
-
-  t.test('friends are found in both directions, in the order of the users', async (t) => {
-    const [user, other] = twoIds();
-    await graph.request(user, other);
-    t.strictSame(await graph.requestersOf(other), [user]);
-    t.strictSame(await graph.requestersOf(user), []);
-    await graph.accept(other, user);
-    t.strictSame(await graph.requestersOf(other), []);
-    t.strictSame(await graph.friendsOfEach([other, ids.next(), user]), [[user], [], [other]]);
-    t.strictSame(await friendsAmong([user], [other, user, ids.next()]), [{ person: user, friend: other }]);
-    t.strictSame(await friendsAmong([ids.next(), user, other], [other]), [{ person: user, friend: other }]);
-  });
 
   t.test('empty calls send no query', async (t) => {
     const unreachable = openTestGraph(t, { uri: 'bolt://127.0.0.1:1' });
@@ -159,27 +106,14 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       { user, other, post },
     );
     const duplicated = await graph.bulk.edgesOf([user]);
-    t.strictSame(
-      [duplicated.friendships.length, duplicated.requests.length, duplicated.likes.length],
-      [2, 2, 3],
-      'all edges are returned',
-    );
+    const counts = [duplicated.friendships.length, duplicated.requests.length, duplicated.likes.length];
+    t.strictSame(counts, [2, 2, 3], 'all edges are returned');
     t.strictSame(await graph.friendsOfEach([user]), [[other]]);
     t.strictSame((await likesOf([post], [user]))[0]?.likers, [user], 'each user is a liker once');
     await graph.unlike(once.likes);
     await graph.bulk.removeEdges(once);
-    t.strictSame(
-      await graph.bulk.edgesOf([user]),
-      { friendships: [], requests: [], likes: [] },
-      'duplicates are removed together',
-    );
-  });
-
-  t.test('ten concurrent migrations create the unique constraints', async (t) => {
-    const id = ids.next();
-    await Promise.all(Array.from({ length: 10 }, () => openTestGraph(t).migrate()));
-    await t.rejects(queryGraph('CREATE (:Person {id: $id}), (:Person {id: $id})', { id }));
-    await t.rejects(queryGraph('CREATE (:Post {id: $id}), (:Post {id: $id})', { id }));
+    const left = await graph.bulk.edgesOf([user]);
+    t.strictSame(left, { friendships: [], requests: [], likes: [] }, 'duplicates are removed together');
   });
 
   t.test('replaces the index that an interrupted creation of a constraint has left behind', async (t) => {

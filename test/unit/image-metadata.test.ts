@@ -21,8 +21,10 @@ import {
   webpImage,
 } from '../../scripts/contract-test/image-builders.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import { pngChunk, pngHeader } from '../../scripts/png.js';
+import { pngChunk } from '../../scripts/png.js';
 import { createImageCleaner } from '../support/clean-image.js';
+
+/* Covers what the contract tests `uploads.metadata` and `uploads.dimensions` do not: rare places and structures. */
 
 const clean = await createImageCleaner(t);
 
@@ -36,16 +38,8 @@ const expectRefused = async (t: Test, what: string, bytes: Buffer, code: FieldCo
   t.equal(await clean(bytes), code, what);
 
 const DAMAGED = 'damaged_image';
-const TOO_LARGE = 'too_many_pixels';
 const video = Buffer.from(`\0\0\0\x18ftypmp42\0\0\0\0mp42isom${SECRET}`, 'latin1');
 const app1 = (data: Buffer) => segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0'), data]));
-
-t.test('keeps images without metadata byte for byte', async (t) => {
-  for (const [kind, bytes] of Object.entries(samples)) {
-    await expectUnchanged(t, kind, bytes);
-    await expectUnchanged(t, `${kind}, padded with zeros`, Buffer.concat([bytes, Buffer.alloc(70_000)]));
-  }
-});
 
 t.test('reads a file in large pieces, even if its elements are tiny', async (t) => {
   const path = join(t.testdir({ file: 'x'.repeat(200_000) }), 'file');
@@ -63,8 +57,9 @@ t.test('reads a file in large pieces, even if its elements are tiny', async (t) 
   t.ok(reads <= 2 * Math.ceil(200_000 / READ_BUFFER_BYTES), `${reads} reads`);
 });
 
-t.test('removes what follows the end of an image', async (t) => {
+t.test('removes what follows the end of an image, except zeros', async (t) => {
   for (const [kind, bytes] of Object.entries(samples)) {
+    await expectUnchanged(t, `${kind} before zeros`, Buffer.concat([bytes, Buffer.alloc(70_000)]));
     await expectCleaned(t, `${kind} before a video`, Buffer.concat([bytes, video, Buffer.alloc(70_000)]), bytes);
     const followed = Buffer.concat([bytes, Buffer.alloc(9), samples.jpeg]);
     await expectCleaned(t, `${kind} before another image`, followed, bytes);
@@ -72,30 +67,20 @@ t.test('removes what follows the end of an image', async (t) => {
 });
 
 t.test('removes metadata from a JPEG', async (t) => {
-  const icc = segment(0xe2, 'ICC_PROFILE\0\x01\x01profile');
   const adobe = segment(0xee, 'Adobe\0\x64\0\0\0\0\x01');
-  const kept = jpeg([icc, adobe]);
+  const kept = jpeg([adobe]);
   await expectUnchanged(t, 'colors', kept);
   for (const [what, marker, data] of [
-    ['XMP', 0xe1, `http://ns.adobe.com/xap/1.0/\0${SECRET}`],
     ['extended XMP', 0xe1, `http://ns.adobe.com/xmp/extension/\0${SECRET}`],
-    ['IPTC', 0xed, `Photoshop 3.0\x008BIM${SECRET}`],
-    ['a comment', 0xfe, SECRET],
-    ['a list of pictures', 0xe2, `MPF\0${SECRET}`],
     ['a thumbnail', 0xe0, `JFXX\0\x10${SECRET}`],
     ['a maker’s data', 0xe5, SECRET],
-    ['content credentials', 0xeb, SECRET],
-    ['a Ducky segment', 0xec, SECRET],
     ['a reserved segment', 0xf8, SECRET],
   ] as const) {
-    await expectCleaned(t, what, jpeg([icc, segment(marker, data), adobe]), kept);
-    await expectCleaned(t, `${what} before the scan`, jpeg([icc, adobe], [segment(marker, data)]), kept);
+    await expectCleaned(t, what, jpeg([segment(marker, data), adobe]), kept);
+    await expectCleaned(t, `${what} before the scan`, jpeg([adobe], [segment(marker, data)]), kept);
   }
-  const jfif = Buffer.concat([samples.jpeg.subarray(0, 18), Buffer.from([1, 1, 9, 9, 9]), samples.jpeg.subarray(20)]);
-  jfif.writeUInt16BE(19, 4);
-  await expectCleaned(t, 'a thumbnail in JFIF', jfif, samples.jpeg);
   const longAdobe = segment(0xee, `${adobe.toString('latin1', 4)}${SECRET}`);
-  await expectCleaned(t, 'bytes after the Adobe flags', jpeg([longAdobe]), jpeg([adobe]));
+  await expectCleaned(t, 'bytes after the Adobe flags', jpeg([longAdobe]), kept);
 });
 
 t.test('finds the end of a JPEG by its scans', async (t) => {
@@ -123,12 +108,11 @@ t.test('finds the end of a JPEG by its scans', async (t) => {
 });
 
 t.test('keeps only the orientation of Exif', async (t) => {
-  const exifChunk = (data: Buffer) => pngChunk('eXIf', data);
-  const webp = (...chunks: Buffer[]) => riff(vp8x(chunks.length > 0 ? 0x08 : 0), webpImage, ...chunks);
   const builders: Record<string, (...exif: Buffer[]) => Buffer> = {
     jpeg: (...exif) => jpeg(exif.map(app1)),
-    png: (...exif) => png(...exif.map(exifChunk)),
-    webp: (...exif) => webp(...exif.map((data) => webpChunk('EXIF', data))),
+    png: (...exif) => png(...exif.map((data) => pngChunk('eXIf', data))),
+    webp: (...exif) =>
+      riff(vp8x(exif.length > 0 ? 0x08 : 0), webpImage, ...exif.map((data) => webpChunk('EXIF', data))),
     avif: (exif = Buffer.alloc(0)) =>
       avif([
         { type: 'av01', data: 'pixels' },
@@ -141,37 +125,28 @@ t.test('keeps only the orientation of Exif', async (t) => {
     const rest = kind === 'avif' ? Buffer.alloc(24) : Buffer.alloc(0);
     const nothing = kind === 'avif' ? [Buffer.concat([empty, Buffer.alloc(36)])] : [];
     for (const little of [false, true]) {
-      const what = `${kind}, ${little ? 'II' : 'MM'}`;
-      for (const orientation of [2, 6, 8]) {
-        const minimal = tiff(orientation, { little, minimal: true });
-        const kept = build(Buffer.concat([minimal, rest]));
-        await expectCleaned(t, `${what}, turned`, build(tiff(orientation, { little })), kept);
-        await expectUnchanged(t, `${what}, orientation alone`, build(minimal));
-      }
-      for (const orientation of [0, 1, 9]) {
-        await expectCleaned(t, `${what}, ${orientation}`, build(tiff(orientation, { little })), build(...nothing));
-      }
+      const minimal = tiff(6, { little, minimal: true });
+      await expectCleaned(t, `${kind}, turned`, build(tiff(6, { little })), build(Buffer.concat([minimal, rest])));
+      await expectUnchanged(t, `${kind}, orientation alone`, build(minimal));
+      for (const orientation of [0, 1, 9])
+        await expectCleaned(t, `${kind}, ${orientation}`, build(tiff(orientation, { little })), build(...nothing));
     }
     const broken = tiff(6).fill(0xff, 8, 10);
     await expectCleaned(t, `${kind}, a broken directory`, build(broken), build(...nothing));
   }
-  const turned = tiff(6, { minimal: true });
-  await expectCleaned(t, 'a second segment', jpeg([app1(tiff(6)), app1(tiff(3))]), jpeg([app1(turned)]));
-  const prefixed = webpChunk('EXIF', Buffer.concat([Buffer.from('Exif\0\0'), tiff(6)]));
-  await expectCleaned(t, 'WebP with the JPEG prefix', webp(prefixed), webp(webpChunk('EXIF', turned)));
+  const turned = app1(tiff(6, { minimal: true }));
+  await expectCleaned(t, 'a second segment', jpeg([app1(tiff(6)), app1(tiff(3))]), jpeg([turned]));
 });
 
 t.test('removes metadata from a PNG', async (t) => {
-  const shown = [
-    pngChunk('iCCP', 'ICC profile\0\0data'),
-    pngChunk('cICP', '\x01\x0d\0\x01'),
-    pngChunk('pHYs', '\0\0\x0b\x13\0\0\x0b\x13\x01'),
-  ];
-  const kept = png(...shown);
-  await expectUnchanged(t, 'colors', kept);
-  for (const type of ['tEXt', 'zTXt', 'iTXt', 'tIME', 'dSIG', 'caBX', 'prVt']) {
+  for (const type of ['dSIG', 'caBX', 'prVt']) {
     const chunk = pngChunk(type, `Author\0${SECRET}`);
-    await expectCleaned(t, type, png(...shown.flatMap((one) => [chunk, one]), chunk), kept);
+    await expectCleaned(
+      t,
+      type,
+      png(chunk, pngChunk('cICP', '\x01\x0d\0\x01')),
+      png(pngChunk('cICP', '\x01\x0d\0\x01')),
+    );
   }
   const end = samples.apng.length - 12;
   const late = Buffer.concat([samples.apng.subarray(0, end), pngChunk('tEXt', SECRET), samples.apng.subarray(end)]);
@@ -179,34 +154,22 @@ t.test('removes metadata from a PNG', async (t) => {
 });
 
 t.test('removes metadata from a GIF', async (t) => {
-  const shown = [
-    gifExtension(0xff, 'NETSCAPE2.0', '\x01\0\0'),
-    gifExtension(0xff, 'ANIMEXTS1.0', '\x01\0\0'),
-    gifExtension(0xff, 'ICCRGBG1012', 'profile'),
-    gifExtension(0xf9, '\0\x0a\0\0'),
-  ];
-  const kept = gif(...shown);
-  await expectUnchanged(t, 'loops, colors and delays', kept);
+  const shown = [gifExtension(0xff, 'ANIMEXTS1.0', '\x01\0\0'), gifExtension(0xf9, '\0\x0a\0\0')];
   for (const [what, extension] of Object.entries({
-    'a comment': gifExtension(0xfe, SECRET, 'x'.repeat(255)),
-    XMP: gifExtension(0xff, 'XMP DataXMP', SECRET),
+    'a long comment': gifExtension(0xfe, SECRET, 'x'.repeat(255)),
     'another application’s': gifExtension(0xff, 'MAKERMKR1.0', SECRET),
     'plain text': gifExtension(0x01, 'x'.repeat(12), SECRET),
     'an unknown extension': gifExtension(0x77, SECRET),
   })) {
-    await expectCleaned(t, what, gif(...shown.flatMap((one) => [extension, one])), kept);
+    await expectCleaned(t, what, gif(...shown.flatMap((one) => [extension, one])), gif(...shown));
   }
   await expectUnchanged(t, 'without an end', samples.gif.subarray(0, -1));
   await expectUnchanged(t, 'cut short within a frame', samples.gif.subarray(0, -3));
 });
 
 t.test('removes metadata from a WebP', async (t) => {
-  const colors = webpChunk('ICCP', 'profile');
   const frame = (...chunks: Buffer[]) => webpChunk('ANMF', Buffer.concat([Buffer.alloc(16), webpImage, ...chunks]));
-  const kept = riff(vp8x(0x20), colors, webpImage);
-  await expectUnchanged(t, 'colors', kept);
-  await expectCleaned(t, 'XMP', riff(vp8x(0x24), colors, webpImage, webpChunk('XMP ', SECRET)), kept);
-  await expectCleaned(t, 'unknown', riff(vp8x(0x20), webpChunk('MAKR', SECRET), colors, webpImage), kept);
+  await expectCleaned(t, 'unknown', riff(vp8x(0), webpChunk('MAKR', SECRET), webpImage), riff(vp8x(0), webpImage));
   await expectCleaned(t, 'without VP8X', riff(webpImage, webpChunk('EXIF', tiff(6))), riff(webpImage));
   const blank = webpChunk('MAKR', Buffer.alloc(SECRET.length + 1));
   blank.writeUInt32LE(SECRET.length, 4);
@@ -301,42 +264,11 @@ t.test('keeps a file with an unknown structure, unless it has signs of metadata'
   await expectRefused(t, 'a cut WebP', riff(vp8x(0), webpImage, webpChunk('XMP ', SECRET)).subarray(0, -1), DAMAGED);
 });
 
-t.test('removes nothing if stripping is disabled', async (t) => {
+t.test('removes nothing if stripping is disabled, and still rejects too many pixels', async (t) => {
   for (const bytes of [jpeg([app1(tiff(6))]), Buffer.concat([samples.gif, video]), Buffer.from('GIF89aExif\0')]) {
     t.strictSame(await clean(bytes, false), bytes);
   }
-});
-
-t.test('rejects dimensions over 16,384 pixels a side or 100 million in total', async (t) => {
-  const overwrite = (bytes: Buffer, at: number, ...parts: Buffer[]) => {
-    const written = Buffer.concat(parts);
-    return Buffer.concat([bytes.subarray(0, at), written, bytes.subarray(at + written.length)]);
-  };
-  const u16le = (value: number) => u16(value).reverse();
-  const frame = samples.jpeg.indexOf('\xff\xc0', 0, 'latin1');
-  const size = samples.avif.indexOf('ispe') + 8;
-  const makers: Record<string, (width: number, height: number) => Buffer> = {
-    jpeg: (width, height) => overwrite(samples.jpeg, frame + 5, u16(height), u16(width)),
-    png: (width, height) => overwrite(samples.png, 8, pngHeader(width, height)),
-    gif: (width, height) => overwrite(samples.gif, 6, u16le(width), u16le(height)),
-    webp: (width, height) => riff(vp8x(0, width, height), webpImage),
-    'lossless webp': (width, height) => {
-      const bits = (width - 1) | ((height - 1) << 14);
-      return riff(
-        webpChunk('VP8L', Buffer.concat([Buffer.from([0x2f]), u16le(bits & 0xffff), u16le(bits >>> 16), u16(0)])),
-      );
-    },
-    avif: (width, height) => overwrite(samples.avif, size, u16(0), u16(width), u16(0), u16(height)),
-  };
-  for (const [kind, make] of Object.entries(makers)) {
-    await expectUnchanged(t, `${kind}, the longest side`, make(16_384, 6_103));
-    await expectUnchanged(t, `${kind}, the most pixels`, make(10_000, 10_000));
-    await expectRefused(t, `${kind}, too many`, make(10_000, 10_001), TOO_LARGE);
-    if (kind === 'lossless webp') continue;
-    await expectRefused(t, `${kind}, too wide`, make(16_385, 1), TOO_LARGE);
-    await expectRefused(t, `${kind}, too high`, make(1, 16_385), TOO_LARGE);
-    t.match(await clean(make(16_385, 1), false), TOO_LARGE, `${kind}, with its metadata`);
-  }
+  t.equal(await clean(Buffer.from(samples.gif).fill(0xff, 6, 10), false), 'too_many_pixels');
 });
 
 t.test('rejects metadata in thousands of pieces', async (t) => {

@@ -27,21 +27,6 @@ t.test('detects every sample, in agreement with file-type', async (t) => {
   }
 });
 
-t.test('detects a type by its signature alone, which must be complete and at the beginning', async (t) => {
-  for (const [signature, mediaType] of [
-    ['\x89PNG\r\n\x1a\n', 'image/png'],
-    ['\xff\xd8\xff', 'image/jpeg'],
-    ['GIF87a', 'image/gif'],
-    ['GIF89a', 'image/gif'],
-    ['RIFF\0\0\0\0WEBP', 'image/webp'],
-  ] as const) {
-    t.equal(detected(signature), mediaType);
-    t.equal(detected(signature.slice(0, -1)), undefined, `${mediaType}, cut short`);
-    t.equal(detected('\n', signature), undefined, `${mediaType} after a line break`);
-  }
-  for (const head of ['', 'gif89a', '\xff\xd8\xfe', 'RIFX\0\0\0\0WEBP']) t.equal(detected(head), undefined, head);
-});
-
 t.test('detects AVIF by the brands of the ftyp box', async (t) => {
   const version = ftyp('mif1', ['miaf']);
   version.write('avif', 12);
