@@ -95,29 +95,14 @@ function onFailure(t: Sender, listener: (assertion: string) => void): void {
 }
 
 /** Returns a request and its response as text, without tokens and passwords. */
-function describeExchange(method: string, path: string, sent: RequestOptions, received: TestResponse): string {
-  const { status, headers, body, bytes } = received;
-  const response = body === undefined ? `(${bytes.length} bytes of ${headers.get('content-type') ?? 'no type'})` : body;
-  return [
-    `  ${method} ${path}`,
-    ...Object.entries(sent.headers ?? {}).map(([name, value]) => `    ${maskSecrets(`${name}: ${value}`)}`),
-    ...describeBody(sent).map((text) => `    ${text}`),
-    `    → ${status} ${typeof response === 'string' ? response : toText(response)}`,
-  ].join('\n');
+function describeExchange(method: string, path: string, sent: RequestOptions, { status, body, bytes }: TestResponse) {
+  const { headers, json, form } = sent;
+  const text = typeof sent.body === 'string' ? maskSecrets(sent.body) : undefined;
+  const [request, response] = [{ headers, json, form, text }, body ?? `(${bytes.length} bytes)`].map((value) =>
+    shorten(maskSecrets(JSON.stringify(value)), MAX_PRINTED_CHARACTERS),
+  );
+  return `  ${method} ${path} ${request}\n    → ${status} ${response}`;
 }
-
-function describeBody({ json, form, body }: RequestOptions): string[] {
-  if (json !== undefined) return [toText(json)];
-  if (form) return Object.entries(form).map(([name, value]) => toText({ [name]: fieldText(value) }));
-  return body === undefined
-    ? []
-    : [typeof body === 'string' ? shorten(maskSecrets(body), MAX_PRINTED_CHARACTERS) : '(bytes)'];
-}
-
-const toText = (value: unknown) => shorten(maskSecrets(JSON.stringify(value)), MAX_PRINTED_CHARACTERS);
-
-const fieldText = (value: NonNullable<RequestOptions['form']>[string]) =>
-  typeof value === 'string' ? value : `(${(value instanceof Blob ? value : value.blob).size} bytes)`;
 
 /** Returns the session cookie's value and attributes, by lowercase name, or undefined if it is not the only one set. */
 export function cookieOf({ headers }: TestResponse): Record<string, string> | undefined {
