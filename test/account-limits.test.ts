@@ -22,7 +22,6 @@ const isAlive = async (token: string) => (await service.send('GET', '/auth/me', 
 const currentSession = async (token: string): Promise<string> =>
   (await service.send('GET', '/auth/sessions', { token })).body.find(({ current }: { current: boolean }) => current).id;
 
-/** Changes the session of a token. */
 const changeSession = async (token: string, values: { last_used_at?: Date; expires_at?: Date }) =>
   db
     .updateTable('sessions')
@@ -36,7 +35,6 @@ const events = () =>
     .filter(({ msg }) => msg === 'security event')
     .map(({ level, time, reqId, msg, ...event }) => event);
 
-/** Returns the number of responses with each status. */
 function countByStatus(responses: readonly TestResponse[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
@@ -117,7 +115,7 @@ t.test('expired sessions do not count towards the maximum', async (t) => {
 
 t.test('concurrent logins leave exactly the maximum of sessions', async (t) => {
   const user = await service.createUser();
-  const tokens = await Promise.all(Array.from({ length: 12 }, () => service.login(user.email)));
+  const tokens = await Promise.all(Array.from({ length: 6 }, () => service.login(user.email)));
   const alive = await Promise.all([user.token, ...tokens].map(isAlive));
   t.equal(alive.filter(Boolean).length, LIMIT);
   const last = await service.login(user.email);

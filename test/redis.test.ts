@@ -187,28 +187,16 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
     await redis.check();
   });
 
-  t.test('calls have a timeout, and fail immediately while Redis is unavailable', async (t) => {
+  t.test('a command that timed out is not executed later', async (t) => {
     const { redis, lines } = await openConnection(t, proxy.url);
-    const never = () => new Promise(() => undefined);
-    await t.rejects(redis.run('wait', never), StoreUnavailableError, 'a call that hangs times out');
-    await redis.check();
-    t.same(lines, [], 'one slow call does not open the circuit');
-
     await proxy.setFault('silence');
     const lost = redis.run('count', (client) => client.incr('lost'));
     await t.rejects(lost, StoreUnavailableError);
     await until(() => lines.length > 0);
-    let runs = 0;
-    const get = async () => {
-      runs += 1;
-    };
-    await t.rejects(redis.run('count', get), StoreUnavailableError);
-    t.equal(runs, 0);
     await proxy.setFault('none');
     await until(() => lines.length > 1);
-    await redis.run('count', get);
-    t.equal(runs, 1);
-    t.equal(await admin.get('lost'), null, 'an abandoned command is not executed later');
+    await redis.check();
+    t.equal(await admin.get('lost'), null);
   });
 
   t.test('keeps reconnecting while Redis is unavailable, without a limit', async (t) => {

@@ -6,7 +6,7 @@ import { openBareStores, type Stores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createFixtures, emptyStores, openStoresWithoutRelay } from '../support/inconsistencies.js';
 import { script } from '../support/processes.js';
-import { claimGraphFor, onServices, openTestStores, silentLog, temporaryDirectory } from '../support/stores.js';
+import { claimGraphFor, silentLog, temporaryDirectory } from '../support/stores.js';
 
 const environment = await emptyStores(t);
 
@@ -113,16 +113,4 @@ t.test('prints one line if it cannot run', async (t) => {
     t.match(stderr, line);
     t.notMatch(stderr, /hush/);
   }
-});
-
-const needsEmbedded = { skip: onServices && 'real servers allow several processes' };
-t.test('refuses a data directory that a service uses', needsEmbedded, async (t) => {
-  const stores = await openTestStores(t, environment);
-  const { code, stdout, stderr } = await runVerify();
-  t.same([code, stdout], [2, '']);
-  t.match(
-    stderr,
-    /^\S+ is in use by process \d+ of this service: stop it first, or set DATA_DIR to another directory\n$/,
-  );
-  await stores.close();
 });

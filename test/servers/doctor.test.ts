@@ -52,10 +52,8 @@ t.test('finds nothing wrong beside a running service, and leaves nothing behind'
   const { code, output, rows } = await runDoctor(t, { ...environment, OPS_PORT: new URL(service.opsUrl).port });
   t.equal(code, 0, output);
   for (const check of [...Object.values(STORES).flat(), '/readyz']) t.match(rows[check], { result: 'ok' }, check);
-  t.match(
-    rows.PostgreSQL?.detail,
-    new RegExp(`^1\\d\\.\\d.* at ${new URL(DATABASE_URL).host}/test_.*, no TLS, \\d+ ms$`),
-  );
+  const server = new RegExp(`^1\\d\\.\\d.* at ${new URL(DATABASE_URL).host}/test_.*, no TLS, \\d+ ms$`);
+  t.match(rows.PostgreSQL?.detail, server);
   t.match(rows.Neo4j?.detail, /^\d+\.\d+.*\(community\) at 127.*, no TLS, \d+ ms$/);
   t.match(rows.S3?.detail, /^bucket test-.* at 127.*, no TLS, \d+ ms$/);
   t.match(rows.Redis?.detail, /^\d+\.\d+.* at 127.*, no TLS, \d+ ms$/);
@@ -64,10 +62,8 @@ t.test('finds nothing wrong beside a running service, and leaves nothing behind'
   const { Contents = [] } = await new S3Client({ endpoint: S3_ENDPOINT, forcePathStyle: true }).send(
     new ListObjectsV2Command({ Bucket: S3_BUCKET }),
   );
-  t.same(
-    Contents.map(({ Key }) => Key),
-    ['.installation'],
-  );
+  const keys = Contents.map(({ Key }) => Key);
+  t.same(keys, ['.installation']);
   t.same(await countGraph(), before);
   t.same(await queryGraph("SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'doctor' RETURN name"), []);
   const redis = connectRedis(t, REDIS_URL);
@@ -103,21 +99,19 @@ t.test('reports which connections use TLS', needsServers, async (t) => {
   t.match(unverified.rows.Redis, row('failed', /certificate/));
 });
 
-for (const fault of ['silence', 'refuse'] as const) {
-  t.test(`reports each store that is unavailable (${fault}), and checks the others`, needsAllServers, async (t) => {
-    const { environment, ...proxies } = await startFaultyStores(t, await claimedStores(t));
-    for (const [name, checks] of Object.entries(STORES)) {
-      const proxy = proxies[name as keyof typeof STORES];
-      await proxy.setFault(fault);
-      const { code, rows } = await runDoctor(t, environment);
-      t.equal(code, 1);
-      t.match(rows[checks[0]], { result: 'failed' }, name);
-      for (const check of checks.slice(1)) t.same(rows[check], { result: 'skipped', detail: 'not available' }, check);
-      for (const [other, [first]] of Object.entries(STORES)) if (other !== name) t.match(rows[first], { result: 'ok' });
-      await proxy.heal();
-    }
-  });
-}
+t.test('reports each store that is unavailable, and checks the others', needsAllServers, async (t) => {
+  const { environment, ...proxies } = await startFaultyStores(t, await claimedStores(t));
+  for (const [name, checks] of Object.entries(STORES)) {
+    const proxy = proxies[name as keyof typeof STORES];
+    await proxy.setFault('silence');
+    const { code, rows } = await runDoctor(t, environment);
+    t.equal(code, 1);
+    t.match(rows[checks[0]], { result: 'failed' }, name);
+    for (const check of checks.slice(1)) t.same(rows[check], { result: 'skipped', detail: 'not available' }, check);
+    for (const [other, [first]] of Object.entries(STORES)) if (other !== name) t.match(rows[first], { result: 'ok' });
+    await proxy.heal();
+  }
+});
 
 t.test('reports wrong passwords without printing them', needsServers, async (t) => {
   const environment = await freshStores(t);

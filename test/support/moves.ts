@@ -49,7 +49,6 @@ export async function runMove(
   return runCommand(t, ['move/index', '--to', await writeVariables(t, target)], source, isEnough);
 }
 
-/** A request that creates a post before the move and is retried after it. */
 export const KEYED_POST: RequestOptions = {
   form: { title: 'Once', text: 'A text' },
   headers: { 'Idempotency-Key': 'k' },
@@ -57,15 +56,10 @@ export const KEYED_POST: RequestOptions = {
 
 /** Creates users with posts, images, friendships, requests and likes. */
 async function populate(service: TestService): Promise<TestUser[]> {
-  const users: TestUser[] = [];
-  for (let n = 0; n < 5; n += 1) users.push(await service.createUser({ name: `Person ${n} ✿`, private: n % 2 === 1 }));
-  const [user, friend, friendOfFriend, requester, requested] = users as [
-    TestUser,
-    TestUser,
-    TestUser,
-    TestUser,
-    TestUser,
-  ];
+  const create = (n: number) => service.createUser({ name: `Person ${n} ✿`, private: n % 2 === 1 });
+  const [user, friend, friendOfFriend] = [await create(0), await create(1), await create(2)];
+  const [requester, requested] = [await create(3), await create(4)];
+  const users = [user, friend, friendOfFriend, requester, requested];
   const image = (bytes: Buffer, type: string) => new Blob([bytes, Buffer.alloc(100_000, type)], { type });
   await user.send('PUT', '/profiles/me', { form: { image: image(samples.png, 'image/png') } });
   await friend.send('PUT', '/profiles/me', { form: { image: image(samples.jpeg, 'image/jpeg') } });

@@ -93,7 +93,6 @@ const text = (name: string, value: string | Uint8Array, ...headers: string[]) =>
 const file = (name: string, bytes: string | Uint8Array, type?: string, fileName = 'a.bin') =>
   text(`${name}"; filename="${fileName}`, bytes, ...(type === undefined ? [] : [`Content-Type: ${type}`]));
 
-/** Returns the head of a request with a form. */
 const head = (...headers: string[]) =>
   ['POST / HTTP/1.1', 'Host: x', `Content-Type: ${CONTENT_TYPE}`, ...headers, CRLF].join(CRLF);
 
@@ -212,14 +211,6 @@ test('reports an image that cannot be cleaned', async (t) => {
   await expectForm(t, 'too many pixels', [file('image', huge)], {}, ['image', 'too_many_pixels']);
 });
 
-test('names the type of a file that is not accepted', async (t) => {
-  const heic = Buffer.from('\0\0\0\x10ftypheic\0\0\0\0', 'latin1');
-  for (const [name, bytes] of Object.entries({ HEIC: heic, PDF: '%PDF-1.7' })) {
-    const message = `must be a JPEG, PNG, GIF, WebP or AVIF image, not ${name}`;
-    await expectForm(t, name, [file('image', bytes)], {}, ['image', 'unsupported_image', message]);
-  }
-});
-
 test('names the declared and the actual type of an image', async (t) => {
   for (const [type, shown] of [
     ['image/jpeg; q=1', 'image/jpeg'],
@@ -281,11 +272,8 @@ test('reports all unknown and misplaced fields', async (t) => {
     { field: 'cover', code: 'unsupported_image' },
     { field: 'cover', code: 'repeated' },
   ]);
-  t.strictSame(
-    spooled.map(({ bytes }) => bytes),
-    [samples.png],
-    'only the first file is stored',
-  );
+  const stored = spooled.map(({ bytes }) => bytes);
+  t.strictSame(stored, [samples.png], 'only the first file is stored');
 });
 
 test('a form that is too large leaves no files', async (t) => {
