@@ -34,7 +34,6 @@ function sectionOf(path: string, title: string): string {
   return found;
 }
 
-/** Returns the fenced blocks of a section with their language. */
 const fencedBlocks = (text: string) =>
   [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, kind = '', content = '']) => ({ kind, content }));
 

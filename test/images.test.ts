@@ -43,12 +43,10 @@ async function setPicture(user: TestUser, entry: Entry = ['image', picture()]): 
   return (await user.send('PUT', '/profiles/me', { body: formOf(entry) })).body.profile_link;
 }
 
-/** Returns the names of the stored images and of the files of unfinished uploads. */
 async function readStored() {
   return { images: await listImageNames(images), uploads: await readdir(directory.uploads) };
 }
 
-/** Waits until a condition on the names of the stored images holds. */
 const untilStored = (condition: (names: string[]) => boolean) =>
   until(async () => condition((await readStored()).images));
 

@@ -26,7 +26,6 @@ async function measureIncrease(during: () => Promise<unknown>) {
     (after.value(name, labels) ?? 0) - (before.value(name, labels) ?? 0);
 }
 
-/** Creates metrics that belong to no service. */
 function createTestMetrics(t: Test) {
   const metrics = createMetrics();
   t.teardown(metrics.close);

@@ -13,7 +13,6 @@ const statements = recordStatements(t);
 const SECRET = 'unmistakable';
 const fileName = (link: string | null | undefined) => link?.split('/').at(-1) ?? '';
 
-/** Requests for a post and its images, by operation id. */
 const OPERATIONS = {
   getPost: (user: TestUser, { id }: Target) => user.send('GET', `/posts/${id}`),
   getPostImage: (user: TestUser, { image }: Target) => user.send('GET', `/posts/image/${image}`),
@@ -45,7 +44,6 @@ await drainOutbox(service.stores);
 const BACKGROUND = /outbox|sessions|pg_stat_|pg_control_|^\s*(vacuum|analyze|checkpoint)/;
 const isOfRequest = ({ text }: { text: string }) => !BACKGROUND.test(text);
 
-/** Returns the number of calls to the graph so far. */
 async function graphCalls(): Promise<number> {
   return (await scrape(service.opsUrl)).value('store_call_duration_seconds_count', { store: 'graph' }) ?? 0;
 }

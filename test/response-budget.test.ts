@@ -42,29 +42,21 @@ function createBudget(limits = LIMITS) {
   };
 }
 
+const outcomesOf = (responses: { outcome: string }[]) => responses.map(({ outcome }) => outcome);
+
 t.test('responses wait in order until earlier ones have been sent', async (t) => {
   const { budget, take } = createBudget();
   const sent = [take(60), take(40)];
   const waiting = [take(50), take(10)];
   await turn();
-  t.same(
-    [...sent, ...waiting].map(({ outcome }) => outcome),
-    ['started', 'started', 'waiting', 'waiting'],
-  );
+  t.same(outcomesOf([...sent, ...waiting]), ['started', 'started', 'waiting', 'waiting']);
   t.match(budget.usage, { unsentBytes: 100, waitingBytes: 60 });
   sent[1]?.response.close();
   await turn();
-  t.same(
-    waiting.map(({ outcome }) => outcome),
-    ['waiting', 'waiting'],
-    'the small response does not overtake the large one',
-  );
+  t.same(outcomesOf(waiting), ['waiting', 'waiting'], 'the small response does not overtake the large one');
   sent[0]?.response.close();
   await turn();
-  t.same(
-    waiting.map(({ outcome }) => outcome),
-    ['started', 'started'],
-  );
+  t.same(outcomesOf(waiting), ['started', 'started']);
   for (const { response } of waiting) response.close();
   t.same(budget.usage, { unsentBytes: 0, waitingBytes: 0, refused: 0 });
 });
@@ -124,10 +116,7 @@ t.test('an address may use a quarter of the budget, and does not block others', 
   const own = [take(20, '192.0.2.1'), take(20, '192.0.2.1')];
   const other = take(60, '192.0.2.2');
   await turn();
-  t.same(
-    [...own, other].map(({ outcome }) => outcome),
-    ['started', 'waiting', 'started'],
-  );
+  t.same(outcomesOf([...own, other]), ['started', 'waiting', 'started']);
   own[0]?.response.close();
   await turn();
   t.equal(own[1]?.outcome, 'started');
@@ -136,7 +125,6 @@ t.test('an address may use a quarter of the budget, and does not block others', 
 const service = await startTestService(t);
 const { hostname, port } = new URL(service.url);
 
-/** Reads the number of bytes of large responses that are being sent. */
 const unsentBytes = async () =>
   Number((await scrape(service.opsUrl)).value('http_large_response_bytes', { state: 'unsent' }));
 

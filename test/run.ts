@@ -75,7 +75,6 @@ function removeExcludedPlugins(): void {
   if (built.includes('@tapjs/typescript')) spawnSync('tap', ['build'], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** Creates the entry points of the workers, and returns their paths. */
 function createWorkers(count: number): string[] {
   const directory = join('.build', 'test', 'workers');
   rmSync(directory, { recursive: true, force: true });
@@ -95,7 +94,6 @@ function memoryDirectory(): string | undefined {
   return bavail * bsize >= MEMORY_DIRECTORY_MIN_BYTES ? directory : undefined;
 }
 
-/** Runs the selected files with tap, and returns its exit code. */
 async function runTap(workers: readonly string[]): Promise<number> {
   const TMPDIR = process.env.TMPDIR ?? memoryDirectory() ?? tmpdir();
   const claims = mkdtempSync(join(TMPDIR, 'test-claims-'));

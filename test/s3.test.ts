@@ -322,7 +322,6 @@ async function testS3(endpoint: string): Promise<void> {
   }
 }
 
-/** Expects that every call fails because the store is unavailable. */
 async function expectAllUnavailable(t: Test, calls: Promise<unknown>[]): Promise<void> {
   const settled = await Promise.allSettled(calls);
   t.ok(settled.every((call) => call.status === 'rejected' && call.reason instanceof StoreUnavailableError));

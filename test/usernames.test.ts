@@ -13,7 +13,6 @@ const FOLDED = /[\p{Changes_When_NFKC_Casefolded}\p{Cased}\p{Changes_When_Casema
 
 const hex = (text: string) => [...text].map((c) => `U+${c.codePointAt(0)?.toString(16)}`).join(' ');
 
-/** Yields every code point except surrogates. */
 function* characters(): Generator<string> {
   for (let codePoint = 0; codePoint <= 0x10ffff; codePoint++) {
     if (codePoint < 0xd800 || codePoint > 0xdfff) yield String.fromCodePoint(codePoint);

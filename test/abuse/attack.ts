@@ -32,15 +32,10 @@ export interface Target {
 }
 
 export interface Attack {
-  /** The name of its file. */
   name: string;
-  /** A description in one line. */
   title: string;
-  /** The reason to skip the attack, or false. */
   skip?: string | false;
-  /** Added to the environment variables of the service. */
   variables?: NodeJS.ProcessEnv;
-  /** How the service is started. */
   start?: StartOptions;
   /** Fills the stores before the service starts. */
   fill?(t: Test, environment: NodeJS.ProcessEnv, quick: boolean): Promise<void>;
@@ -48,6 +43,5 @@ export interface Attack {
   run(target: Target): Promise<Figure[]>;
 }
 
-/** Waits for the duration of an attack. */
 export const waitForAttack = ({ quick }: Target, durationMs: { quick: number; full: number }): Promise<void> =>
   sleep(quick ? durationMs.quick : durationMs.full);

@@ -1,7 +1,6 @@
 import { percentile } from '../../scripts/bench/statistics.js';
 import type { Observation } from './observe.js';
 
-/** A measured value with its upper bound. */
 export interface Figure {
   name: string;
   value: number;

@@ -16,7 +16,6 @@ export interface HonestRequest {
   everyMs: number;
   /** The number of requests from each address, below the limit of the bucket. */
   perAddress: number;
-  /** The successful statuses. */
   expected: readonly number[];
 }
 
@@ -52,7 +51,6 @@ export interface ObserverJob {
 export interface Observation {
   /** Milliseconds, by the name of the honest request. */
   latencies: Record<string, number[]>;
-  /** The unexpected statuses and error codes. */
   errors: (number | string)[];
   /** The maximum of the service process, or Infinity if it could not be measured. */
   rssBytes: number;

@@ -8,12 +8,10 @@ import { addressesIn, script } from '../support/processes.js';
 import { claimGraphFor, temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 
-/** A service under attack, in a separate process. */
 export interface AbusedService {
   url: string;
   opsUrl: string;
   pid: number;
-  /** Returns everything logged so far. */
   log(): Promise<string>;
   isRunning(): boolean;
   kill(): Promise<void>;

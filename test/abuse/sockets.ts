@@ -13,7 +13,6 @@ export function openSocket({ service, signal }: Pick<Target, 'service' | 'signal
   return socket;
 }
 
-/** Returns the text of a GET request. */
 export const rawGet = (path: string, headers: Record<string, string> = {}): string => {
   const lines = Object.entries({ Host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;

@@ -24,7 +24,6 @@ const insertBefore = (file: string, anchor: string, text: string) => replaceIn(f
 /** Inserts text into a file of the copy, after other text. */
 const insertAfter = (file: string, anchor: string, text: string) => replaceIn(file, anchor, anchor + text);
 
-/** Runs an npm script in the copy. */
 async function run(...command: string[]) {
   const { PATH, HOME } = process.env;
   return promisify(execFile)('npm', ['run', '--silent', ...command], { cwd: directory, env: { PATH, HOME } }).then(

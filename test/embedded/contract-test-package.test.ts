@@ -15,10 +15,8 @@ t.test('the packed contract tests run in an empty folder, without a network', as
 
   const { stdout: files } = await promisify(execFile)('tar', ['tf', tarball]);
   const names = ['LICENSES.txt', 'README.md', 'contract-test.js', 'openapi.json', 'package.json'];
-  t.same(
-    files.trim().split('\n').sort(),
-    names.map((name) => `package/${name}`),
-  );
+  const expected = names.map((name) => `package/${name}`);
+  t.same(files.trim().split('\n').sort(), expected);
 
   const service = await startTestService(t);
   const folder = await temporaryDirectory(t);

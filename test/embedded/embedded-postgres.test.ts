@@ -26,7 +26,6 @@ const needsLinux = {
 const threads: Worker[] = [];
 subscribe('worker_threads', (message) => threads.push((message as { worker: Worker }).worker));
 
-/** Ends the thread that was started last, in which PostgreSQL runs. */
 const endThread = () => threads.at(-1)?.terminate();
 
 /** Opens PostgreSQL on an empty database. It is closed when the test ends. */
@@ -69,10 +68,8 @@ t.test('syncs the log at each commit, and directories after files are created', 
   const pglite = await openCluster({ directory, create: false });
   t.teardown(() => pglite.close());
   await pglite.exec('create table written (id int)');
-  t.ok(
-    operations.some((operation) => /^sync base\/\d+$/.test(operation)),
-    'the directory of the new table is synced',
-  );
+  const syncsDirectory = operations.some((operation) => /^sync base\/\d+$/.test(operation));
+  t.ok(syncsDirectory, 'the directory of the new table is synced');
   for (let id = 0; id < 10; id += 1) {
     operations.length = 0;
     await pglite.query('insert into written values ($1)', [id]);
@@ -80,10 +77,8 @@ t.test('syncs the log at each commit, and directories after files are created', 
   }
   operations.length = 0;
   await pglite.exec('checkpoint');
-  t.ok(
-    operations.some((operation) => /^sync base\/\d+\/\d+$/.test(operation)),
-    'the table is synced',
-  );
+  const syncsTable = operations.some((operation) => /^sync base\/\d+\/\d+$/.test(operation));
+  t.ok(syncsTable, 'the table is synced');
   t.ok(operations.includes('sync global/pg_control'));
 });
 
@@ -163,11 +158,8 @@ t.test(
     });
     await t.rejects(transaction, StoreUnavailableError);
     await untilAvailable(() => sql`select 1`.execute(db));
-    t.same(
-      (await sql`select to_regclass('never') as found`.execute(db)).rows,
-      [{ found: null }],
-      'the transaction was rolled back',
-    );
+    const rows = (await sql`select to_regclass('never') as found`.execute(db)).rows;
+    t.same(rows, [{ found: null }], 'the transaction was rolled back');
   },
 );
 
@@ -247,7 +239,6 @@ async function snapshot(dataDir: string): Promise<Record<string, string>> {
   return files;
 }
 
-/** Removes the segments of the write-ahead log. */
 async function removeWal(postgres: string): Promise<void> {
   const log = join(postgres, 'pg_wal');
   for (const name of await readdir(log)) if (/^[0-9A-F]{24}$/.test(name)) await rm(join(log, name));

@@ -110,11 +110,8 @@ t.test('a full disk', { skip }, async (t) => {
     };
     for (const [write, sendWrite] of Object.entries(writes)) t.equal((await sendWrite()).status, 503, write);
     const uploads = await readdir(join(dataDir, 'uploads'), { recursive: true });
-    t.same(
-      uploads.filter((name) => name.endsWith('.upload')),
-      [],
-      'no upload remains',
-    );
+    const left = uploads.filter((name) => name.endsWith('.upload'));
+    t.same(left, [], 'no upload remains');
     await expectReads(t);
   });
 

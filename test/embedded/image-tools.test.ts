@@ -172,11 +172,8 @@ t.test(
         const left = metadataOf(name);
         t.notMatch(JSON.stringify(left), new RegExp(SECRET));
         const identifying = /GPS|Serial|Artist|Creat|Author|Comment|Date|Thumbnail|Trailer|IPTC|XMP|Photoshop|MPF/;
-        t.same(
-          Object.keys(left).filter((tag) => identifying.test(tag)),
-          [],
-          JSON.stringify(left),
-        );
+        const found = Object.keys(left).filter((tag) => identifying.test(tag));
+        t.same(found, [], JSON.stringify(left));
         t.equal(pixelsOf(name), pixels, 'the pixels are unchanged');
         t.equal(shownAs(name), shown, 'orientation, frames and colors are unchanged');
         t.ok(profileOf(name).equals(profile), 'the color profile is unchanged');

@@ -16,10 +16,8 @@ import { openConnection } from '../support/wire.js';
 
 t.test('a start prints the addresses, and SIGTERM exits with 0', async (t) => {
   const service = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
-  t.match(
-    service.output(),
-    /API +http.*Explorer +http\S+\/docs.*Contract +http.*Operations +http.*Stores +embedded.*Data +\//s,
-  );
+  const output = service.output();
+  t.match(output, /API +http.*Explorer +http\S+\/docs.*Contract +http.*Operations +http.*Stores +embedded.*Data +\//s);
   t.equal((await fetch(`${service.url}/openapi.yaml`)).status, 200);
   t.equal((await fetch(`${service.opsUrl}/readyz`)).status, 200);
   t.equal(await service.end('SIGTERM'), 0);

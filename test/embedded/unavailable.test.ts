@@ -50,11 +50,8 @@ t.test(
     });
     const deletedName = post.image.split('/').at(-1);
     while ((await readdir(directory.images)).includes(deletedName)) await sleep(50);
-    t.same(
-      (await readdir(directory.images)).filter((name) => !name.startsWith('.')),
-      [other.image.split('/').at(-1)],
-      'only the other image is left',
-    );
+    const stored = (await readdir(directory.images)).filter((name) => !name.startsWith('.'));
+    t.same(stored, [other.image.split('/').at(-1)], 'only the other image is left');
   },
 );
 

@@ -2,7 +2,6 @@ import { sendByHttp as send } from '../support/http.js';
 import { picture } from '../support/picture.js';
 import type { TestResponse } from '../support/requests.js';
 
-/** An account that the fuzzer uses. */
 interface Attacker {
   id: number;
   email: string;

@@ -5,13 +5,11 @@ import { credentialHeaders } from './credentials.js';
 import type { Fixture } from './fixture.js';
 import { accountId, filename, postId, sessionId, text, unusualId, words } from './values.js';
 
-/** A request as bytes. */
 export interface FuzzRequest {
   bytes: Buffer;
   /** The number of bytes before the pause; the length of `bytes` if there is none. */
   pauseAfter: number;
   method: string;
-  /** The path without the query. */
   path: string;
   /** Whether the bytes are one complete HTTP request, which must have exactly one response. */
   complete: boolean;

@@ -60,7 +60,6 @@ function report(kind: string, index: number, { bytes, pauseAfter }: FuzzRequest,
   }
 }
 
-/** Reports a response with secrets or with data of the private account. */
 function checkHidden(index: number, request: FuzzRequest, received: Buffer): void {
   if (received.includes(marker) || received.includes(OWNER_PASSWORD))
     report('hidden data in a response', index, request, received);
@@ -79,7 +78,6 @@ function checkStatus(index: number, request: FuzzRequest, status: number, header
   if (status >= 500) report(`status ${status}`, index, request, received);
 }
 
-/** Reports a response that violates the contract. */
 function checkContract(index: number, request: FuzzRequest, response: RawResponse): void {
   const { method, path } = request;
   // Undecodable paths and oversized headers are refused before routing.
@@ -94,7 +92,6 @@ function checkContract(index: number, request: FuzzRequest, response: RawRespons
   }
 }
 
-/** Sends the request with this number, and checks what is received. */
 async function tryRequest(index: number, connection: Connection): Promise<void> {
   const request = randomRequest(randomFor(seed, index), fixture);
   if (!request.complete) {

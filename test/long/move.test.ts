@@ -35,7 +35,6 @@ async function expectRefusedStart(t: Test, environment: NodeJS.ProcessEnv): Prom
   return output;
 }
 
-/** Runs `npm run move`, expects success, and returns the output. */
 async function expectMoved(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.ProcessEnv): Promise<string> {
   const { code, output } = await runMove(t, source, target);
   t.equal(code, 0, output);
@@ -56,11 +55,8 @@ async function expectMove(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.Pro
   const [{ token }] = users as [TestUser];
   const retry = await there.send('POST', '/posts/create', { token, ...KEYED_POST });
   t.equal(retry.status, 201);
-  t.strictSame(
-    await readAsUsers(t, there.url, users),
-    responses,
-    'a retry of a request from before the move creates nothing',
-  );
+  const afterRetry = await readAsUsers(t, there.url, users);
+  t.strictSame(afterRetry, responses, 'a retry of a request from before the move creates nothing');
   const form = { title: 'New', text: 'here', image: picture() };
   const post = await there.send('POST', '/posts/create', { token, form });
   t.equal(post.status, 201);

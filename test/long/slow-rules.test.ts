@@ -8,12 +8,8 @@ const slowIds = allRules.filter(({ slow }) => slow).map(({ id }) => id);
 t.test('the service passes the slow rules of the contract tests', async (t) => {
   const service = await startTestService(t);
   const { outcomes } = await checkContract(service.url, { slow: true, selects: (id) => slowIds.includes(id) });
-  t.same(
-    outcomes.map(({ id }) => id),
-    slowIds,
-  );
-  t.same(
-    outcomes.filter(({ verdict }) => verdict !== 'passed'),
-    [],
-  );
+  const checked = outcomes.map(({ id }) => id);
+  t.same(checked, slowIds);
+  const notPassed = outcomes.filter(({ verdict }) => verdict !== 'passed');
+  t.same(notPassed, []);
 });

@@ -58,13 +58,11 @@ export class Model {
 
   constructor(readonly name: string) {}
 
-  /** Returns a word that is unique in this run. */
   word(): string {
     this.#wordCount += 1;
     return `${this.name}${this.#wordCount}`;
   }
 
-  /** Adds a user without an account. */
   addUser(): User {
     const profile = new State<Profile | null>(null);
     const user = { label: this.word(), id: undefined, profile, sessions: [] };
@@ -127,7 +125,6 @@ export class Model {
     this.tags.set(link, tag);
   }
 
-  /** Returns the known link of an image. */
   linkOf(tag: string): string | undefined {
     for (const [link, known] of this.tags) if (known === tag) return link;
     return undefined;

@@ -1,7 +1,6 @@
 /** A logical clock. A read that began at 5 may return any value that was possible at 5 or later. */
 let clock = 0;
 
-/** Advances the clock and returns its time. */
 export function tick(): number {
   clock += 1;
   return clock;
@@ -54,12 +53,10 @@ export class State<Value> {
     return this.#spans.filter(({ to }) => to >= time);
   }
 
-  /** Returns every value that was possible at `time` or later. */
   valuesSince(time: number): Value[] {
     return this.since(time).map(({ value }) => value);
   }
 
-  /** Makes more values possible. */
   add(values: readonly Value[]): void {
     const { current } = this;
     for (const value of values) {

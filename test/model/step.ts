@@ -46,12 +46,10 @@ export class Step {
     this.token();
   }
 
-  /** Returns an integer from 0 to `limit` - 1, reproducible by the seed. */
   pick(limit: number): number {
     return this.#nextInteger() % limit;
   }
 
-  /** Returns one of the values, or undefined if there is none. */
   pickOne<Value>(values: readonly Value[]): Value | undefined {
     return values[this.pick(values.length || 1)];
   }

@@ -2,7 +2,6 @@
 
 import type { Mutant } from './mutant.js';
 
-/** Friend requests and friendships. */
 export const friends: Mutant[] = [
   {
     breach: 'a request to a user who has already sent one creates a friendship',

@@ -1,6 +1,5 @@
 import type { Mutant } from './mutant.js';
 
-/** Input validation, limits and errors. */
 export const input: Mutant[] = [
   {
     breach: 'undeclared fields are ignored',

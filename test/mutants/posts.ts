@@ -2,7 +2,6 @@
 
 import type { Mutant } from './mutant.js';
 
-/** Posts, their images and their likes. */
 export const posts: Mutant[] = [
   {
     breach: 'every user can edit every post',

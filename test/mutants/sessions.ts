@@ -1,6 +1,5 @@
 import type { Mutant } from './mutant.js';
 
-/** Credentials and sessions. */
 export const sessions: Mutant[] = [
   {
     breach: 'a token stays valid after logout',

@@ -2,7 +2,6 @@
 
 import type { Mutant } from './mutant.js';
 
-/** Visibility of accounts, posts and images. */
 export const visibility: Mutant[] = [
   {
     breach: 'a profile contains the email address',

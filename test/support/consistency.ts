@@ -17,11 +17,8 @@ export async function expectConsistentStores(t: Test, stores: Stores): Promise<v
   await drainOutbox(stores);
   const { findings } = await verify(stores, { repair: false, log: silentLog });
   const violated = findings.filter(({ rule, found }) => found > 0 && !rule.note);
-  t.same(
-    violated.map(({ rule, examples }) => [rule.title, examples]),
-    [],
-    'the stores are consistent',
-  );
+  const examples = violated.map(({ rule, examples }) => [rule.title, examples]);
+  t.same(examples, [], 'the stores are consistent');
   t.same(await findRowProblems(stores), [], 'every post has its author, and every image one row');
   t.same(await findGraphProblems(stores), [], 'no edges contradict each other');
 }

@@ -83,7 +83,6 @@ export function createFixtures(stores: Stores) {
       const deletion = credentials && (await deleteAccount(db, credentials));
       if (deletion?.outcome === 'deleted') await outbox.deliver(deletion.entries);
     },
-    /** Enqueues outbox entries, and returns them. */
     enqueueEntries: (entities: EntityReference[]) => db.transaction().execute((trx) => enqueue(trx, entities)),
     upload,
   };

@@ -26,7 +26,6 @@ const RECIPES: Record<string, Recipe> = {
 
 const bytesInJson = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** Returns nasty texts by description. Each takes up to `maxBytes` in JSON. */
 export function nastyTexts(maxBytes: number): Record<string, string> {
   const texts = Object.entries(RECIPES).map(([name, { before = '', repeated, after = '' }]) => {
     const count = Math.floor((maxBytes - bytesInJson(before + after)) / bytesInJson(repeated));
@@ -38,7 +37,6 @@ export function nastyTexts(maxBytes: number): Record<string, string> {
   return Object.fromEntries(texts);
 }
 
-/** Returns nasty JSON bodies by description, each of at most `maxBytes`. */
 export function nastyJson(maxBytes: number): Record<string, string> {
   const depth = Math.floor(maxBytes / 2) - 10;
   const names: string[] = [];

@@ -13,7 +13,6 @@ export const neo4jUri = NEO4J_URI ?? '';
 /** Test options that skip a test without a Neo4j server. */
 export const needsNeo4j = { skip: NEO4J_URI === undefined && 'needs NEO4J_URI: npm run test:services' };
 
-/** Opens the Neo4j graph. It is closed when the test ends. */
 export function openTestGraph(t: Test, options: Partial<Neo4jOptions> = {}, log: Log = silentLog): SocialGraph {
   const graph = openNeo4j({ uri: neo4jUri, username, password, poolSize: 10, timeoutMs: 5000, ...options }, log);
   t.teardown(() => graph.close());

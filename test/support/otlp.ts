@@ -28,9 +28,7 @@ export interface ReceivedSpan {
 export interface Receiver {
   url: string;
   readonly spans: readonly ReceivedSpan[];
-  /** The bodies of all requests. */
   readonly bodies: readonly Buffer[];
-  /** The headers of the latest request. */
   headers(): NodeJS.Dict<string | string[]>;
   /** Sets the status of further responses, or stops responding if it is undefined. Drops the spans of refused requests. */
   respondWith(status: number | undefined): void;
@@ -38,7 +36,6 @@ export interface Receiver {
   until(condition: () => boolean): Promise<void>;
 }
 
-/** Starts a receiver, which stops when the test ends. */
 export async function startReceiver(t: Lifetime): Promise<Receiver> {
   const spans: ReceivedSpan[] = [];
   const bodies: Buffer[] = [];
@@ -116,7 +113,6 @@ const messages = (message: Buffer, field: number): Buffer[] =>
 const numbers = (message: Buffer, field: number): bigint[] =>
   fieldsOf(message).flatMap(({ number, value }) => (number === field && typeof value === 'bigint' ? [value] : []));
 
-/** Decodes the fields of a protobuf message. */
 function fieldsOf(message: Buffer): { number: number; value: bigint | Buffer }[] {
   const fields: { number: number; value: bigint | Buffer }[] = [];
   let position = 0;

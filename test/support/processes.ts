@@ -11,7 +11,6 @@ interface Addresses {
 
 export interface ServiceProcess extends Addresses {
   child: ChildProcess;
-  /** Everything printed so far. */
   output(): string;
   /** Sends a signal, and returns the exit code or the signal that ended the process. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;

@@ -1,18 +1,14 @@
 import { mulberry32 } from '../../scripts/seed/random.js';
 
-/** Random choices, reproducible by seed and index. */
 export interface Random {
-  /** Returns a number from 0 to 1, exclusive. */
   next(): number;
   /** Returns an integer from 0 to `limit` - 1. */
   below(limit: number): number;
-  /** Returns true with this probability. */
   chance(probability: number): boolean;
   /** Returns one of the items. Throws if there are none. */
   pick<Item>(items: readonly Item[]): Item;
 }
 
-/** Returns the random choices for a seed and an index. */
 export function randomFor(seed: string, index: number): Random {
   const nextInteger = mulberry32(hash(`${seed}:${index}`));
   const next = () => nextInteger() / 2 ** 32;

@@ -61,7 +61,6 @@ export interface Operator {
   opsUrl: string;
   /** Returns a procedure that runs the blocks of a section in order. */
   open(section: string): Procedure;
-  /** Runs commands that the page states in words, and returns the output. Throws if they fail. */
   run(commands: string): Promise<string>;
   /** Starts the service by commands that the page states in words. */
   start(commands?: string): Promise<StartedService>;

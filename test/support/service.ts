@@ -15,10 +15,8 @@ export { PASSWORD, type TestUser } from './users.js';
 export interface TestService extends Service {
   /** The variables to start another service on the same stores. */
   environment: NodeJS.ProcessEnv;
-  /** The log so far. */
   logged(): string;
   send(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
-  /** Creates a user who is logged in. */
   createUser(overrides?: { name?: string; private?: boolean }): Promise<TestUser>;
   /** Logs in with `PASSWORD`, and returns the token. */
   login(email: string): Promise<string>;
@@ -82,7 +80,6 @@ export async function retryWhileBusy(send: () => Promise<TestResponse>): Promise
   }
 }
 
-/** Creates a post and returns it. */
 export async function createPost(
   author: Pick<TestUser, 'send'>,
   form: RequestOptions['form'] = {},
@@ -91,7 +88,6 @@ export async function createPost(
   return body;
 }
 
-/** Makes two users friends. */
 export async function befriend(one: TestUser, other: TestUser): Promise<void> {
   await one.send('POST', `/friends/request?to=${other.id}`);
   await other.send('POST', `/friends/accept?from=${one.id}`);

@@ -26,7 +26,6 @@ export interface TestUser {
 
 /** A user of a service in another process, registered over HTTP. */
 export interface RegisteredUser extends Pick<TestUser, 'id' | 'username' | 'email' | 'token' | 'send'> {
-  /** Logs in again, and returns the token. */
   login(): Promise<string>;
 }
 
@@ -36,7 +35,6 @@ type SendJson = (
   options: { json: object },
 ) => Promise<Pick<TestResponse, 'status' | 'body'>>;
 
-/** Registers a user through `send`, and logs in. */
 export async function registerBy(send: SendJson) {
   const username = `u${randomBytes(6).toString('hex')}`;
   const email = `${username}@people.example`;
@@ -48,7 +46,6 @@ export async function registerBy(send: SendJson) {
   return { id: registered.body.id as number, username, email, token: await login(), login };
 }
 
-/** Registers a user over HTTP, and logs in. */
 export async function registerUser(t: Test, url: string): Promise<RegisteredUser> {
   const send = createSender(t, url);
   const user: RegisteredUser = {

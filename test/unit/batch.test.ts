@@ -84,10 +84,8 @@ t.test('a failed batch rejects only its own calls', async (t) => {
 t.test('rejects a batch whose loader returns too few values', async (t) => {
   const load = batched(async (_: number[]) => [1]);
   const results = await Promise.allSettled([load(1), load(2)]);
-  t.same(
-    results.map(({ status }) => status),
-    ['rejected', 'rejected'],
-  );
+  const statuses = results.map(({ status }) => status);
+  t.same(statuses, ['rejected', 'rejected']);
 });
 
 t.test('batches have at most 500 calls by default, in order', async (t) => {

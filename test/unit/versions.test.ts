@@ -22,7 +22,6 @@ async function writeChanged(t: Test, change: (document: Document) => void): Prom
   return file;
 }
 
-/** Runs the check as a command. */
 function check(...files: string[]) {
   const { status, stdout, stderr } = spawnSync('node', ['.build/scripts/versions/index.js', ...files]);
   return { status, output: `${stdout}${stderr}` };

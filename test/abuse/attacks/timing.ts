@@ -62,7 +62,6 @@ export const timing: Attack = {
 
 type ByKind<Value> = Record<'hidden' | 'missing', Value[]>;
 
-/** Creates posts of a private account, and posts that it deletes. */
 async function createPosts({ send }: Target): Promise<ByKind<Post>> {
   const { token } = await registerBy(send);
   const createPost = async (): Promise<Post> => {

@@ -21,7 +21,6 @@ export const trickledImages: Attack = {
   skip: process.env.S3_BUCKET ? false : 'needs an S3 server: npm run services -- run -- npm run test:abuse',
   async run(target) {
     const { honest, attacker, send } = target;
-    /** Creates a post and returns the path of its image. */
     const upload = async (token: string, image: Blob): Promise<string> =>
       (await send('POST', '/posts/create', { token, form: { title: 'T', text: 'T', image } })).body.image;
     const largeImagePath = await upload(attacker.token, LARGE_IMAGE);
