@@ -135,11 +135,7 @@ t.test('the command fills stores, and prints the password of all accounts', asyn
   t.equal(code, 0, output);
   t.match(output, /^Created 20 accounts and 30 posts in [\d.]+ s\.$/m);
   for (const step of ['accounts', 'posts', 'people', 'nodes of posts', 'friendships', 'likes'])
-    t.match(
-      output,
-      new RegExp(`^  ${step}  \\S+ (\\d+) of \\1, `, 'm'),
-      'the last line of each step shows that it is complete',
-    );
+    t.match(output, new RegExp(`^  ${step}  \\S+ (\\d+) of \\1, `, 'm'), `${step} are complete`);
   const [, email = '', password = ''] = /^Log in as (\S+) with the password (\S+)\. /m.exec(output) ?? [];
 
   const service = await startTestService(t, environment);

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel, type Worker } from 'node:worker_threads';
@@ -244,19 +244,16 @@ async function removeWal(postgres: string): Promise<void> {
   for (const name of await readdir(log)) if (/^[0-9A-F]{24}$/.test(name)) await rm(join(log, name));
 }
 
-/** Replaces a database directory with what `create` creates at its path. */
-const replaceBy = async (postgres: string, create: (path: string) => Promise<unknown>) => {
+async function replaceByFile(postgres: string): Promise<void> {
   await rm(postgres, { recursive: true });
-  await create(postgres);
-};
+  await writeFile(postgres, '');
+}
 
 /** Ways in which a database directory can be damaged, each with the resulting error message. */
 const DAMAGES: [name: string, damage: (postgres: string) => Promise<unknown>, message: RegExp][] = [
-  ['an empty directory', (postgres) => replaceBy(postgres, mkdir), /PG_VERSION is missing/],
-  ['a file in its place', (postgres) => replaceBy(postgres, (path) => writeFile(path, '')), /no such directory/],
+  ['a file in its place', replaceByFile, /no such directory/],
   ['no PG_VERSION', (postgres) => rm(join(postgres, 'PG_VERSION')), /PG_VERSION is missing/],
   ['another version', (postgres) => writeFile(join(postgres, 'PG_VERSION'), '16\n'), /PG_VERSION is "16", but this is/],
-  ['a truncated pg_control', (postgres) => truncate(join(postgres, 'global/pg_control'), 100), /pg_control/],
   [
     'a pg_control with other bytes',
     (postgres) => writeFile(join(postgres, 'global/pg_control'), randomBytes(8192)),
