@@ -402,6 +402,15 @@ t.test('retries a 503 after Retry-After, and returns it after the last retry', a
   t.same(counts, { strict: 0, general: 10 });
 });
 
+t.test('does not wait for a window whose end is not stated in seconds', async (t) => {
+  const { update, states } = createLimits(t.fail, new AbortController().signal);
+  const headers = { 'X-RateLimit-Limit': '9', 'X-RateLimit-Remaining': '0', 'RateLimit-Policy': '"general";q=9;w=900' };
+  update('general', new Headers({ ...headers, 'X-RateLimit-Reset': '1790000000' }));
+  t.equal(states.general.remaining, undefined);
+  update('general', new Headers({ ...headers, 'X-RateLimit-Reset': '900' }));
+  t.equal(states.general.remaining, 0);
+});
+
 t.test('on Ctrl-C writes the reports and deletes the accounts before it exits', async (t) => {
   const files = await reportFiles(t);
   const { child, output } = spawnNode(t, [script(COMMAND), '--base-url', service.url, ...files.args], {});

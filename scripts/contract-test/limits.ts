@@ -12,6 +12,9 @@ export interface BucketState {
 
 export type Limits = ReturnType<typeof createLimits>;
 
+/** The longest plausible window, if there is no `RateLimit-Policy`. */
+const MAX_WINDOW_SECONDS = 24 * 60 * 60;
+
 /** The resolution of the announced end of a window. */
 const RESOLUTION_MS = 1000;
 
@@ -61,7 +64,8 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal) {
 
     /**
      * Updates a bucket from the headers of a response. Ignores a response with another `RateLimit-Policy` than the first one of
-     * the bucket, because cross-origin requests count in a bucket of their own.
+     * the bucket, because cross-origin requests count in a bucket of their own. Also ignores a window that ends later than is
+     * possible: its `X-RateLimit-Reset` is not in seconds, and the run would wait for it forever instead of reporting it.
      */
     update(bucket: Bucket, headers: Headers) {
       const state = states[bucket];
@@ -71,6 +75,8 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal) {
       const policy = headers.get('ratelimit-policy');
       state.policy ??= policy;
       if (policy !== state.policy) return;
+      const [, windowSeconds = MAX_WINDOW_SECONDS] = /;w=(\d+)/.exec(policy ?? '') ?? [];
+      if (reset > Number(windowSeconds)) return;
       state.limit = limit;
       const resetsAt = Date.now() + reset * 1000;
       const isNewWindow = resetsAt > (state.resetsAt ?? 0) + RESOLUTION_MS;
