@@ -26,6 +26,12 @@ export function exampleBody(
   return { form: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])) };
 }
 
+/** Returns the names of the text fields of an operation that takes a form. */
+const formTexts = ({ requestBody }: ContractOperation): string[] =>
+  requestBody?.mediaType === 'multipart/form-data'
+    ? Object.keys(requestBody.schema.properties ?? {}).filter((name) => name !== 'image')
+    : [];
+
 const JSON_TYPE = contentType('application/json');
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -46,13 +52,11 @@ export const operations: Subject = {
       async (users) => {
         const { send } = await users.sharedUser('ada');
         for (const operation of contract) {
-          const { mediaType, examples } = operation.requestBody ?? {};
-          if (mediaType !== 'multipart/form-data') continue;
-          for (const { value } of Object.values(examples ?? {})) {
-            const parts = Object.entries(value).map(([name, content]) => ({ name, content: String(content) }));
-            const response = await send(400, validRequest(operation), rawForm(...parts, ...parts));
-            expectProblems(response, ...Object.keys(value).map((name) => `body.${name}`));
-          }
+          const names = formTexts(operation);
+          if (names.length === 0) continue;
+          const parts = names.map((name) => ({ name, content: 'true' }));
+          const response = await send(400, validRequest(operation), rawForm(...parts, ...parts));
+          expectProblems(response, ...names.map((name) => `body.${name}`));
         }
       },
     ),
@@ -63,9 +67,8 @@ export const operations: Subject = {
       async (users) => {
         const { send } = await users.sharedUser('ada');
         for (const operation of contract) {
-          const { mediaType, schema } = operation.requestBody ?? {};
-          if (mediaType !== 'multipart/form-data') continue;
-          const names = Object.keys(schema?.properties ?? {}).filter((name) => name !== 'image');
+          const names = formTexts(operation);
+          if (names.length === 0) continue;
           const parts = names.map((name) => ({ name, content: 'true', fileName: 'a.txt', type: 'text/plain' }));
           const response = await send(400, validRequest(operation), rawForm(...parts));
           expectProblemCodes(response, ...names.map((name) => `body.${name} not_text`));
