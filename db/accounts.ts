@@ -213,8 +213,8 @@ export async function deleteAccount(db: Database, checkedCredentials: Credential
   return retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checkedCredentials)));
 }
 
-/** An account may have more posts than one statement can delete within its timeout. */
-const POSTS_PER_STATEMENT = 5000;
+/** The maximum number of posts that one statement deletes. All posts of an account could exceed the statement's timeout. */
+const MAX_POSTS_PER_STATEMENT = 5000;
 
 async function deleteInTransaction(
   trx: DatabaseTransaction,
@@ -234,8 +234,8 @@ async function deleteInTransaction(
   const entries = await enqueue(trx, [person, ...imageReferences(account.picture)]);
   const postsOfAccount = trx.selectFrom('posts').select('id').where('author_id', '=', checkedCredentials.id);
   const ids = (await postsOfAccount.execute()).map(({ id }) => id);
-  for (let start = 0; start < ids.length; start += POSTS_PER_STATEMENT) {
-    const { rows } = await deletePosts(ids.slice(start, start + POSTS_PER_STATEMENT)).execute(trx);
+  for (let start = 0; start < ids.length; start += MAX_POSTS_PER_STATEMENT) {
+    const { rows } = await deletePosts(ids.slice(start, start + MAX_POSTS_PER_STATEMENT)).execute(trx);
     entries.push(...rows);
   }
   return { outcome: 'deleted', entries };

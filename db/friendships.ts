@@ -8,24 +8,24 @@ interface Stores {
   graph: SocialGraph;
 }
 
-/** A change of a friendship or friend request, named like the method of `SocialGraph` that makes it. */
-type Transition = 'accept' | 'decline' | 'cancel' | 'unfriend';
+/** A change to a friendship or friend request, named after the method of `SocialGraph` that makes it. */
+type FriendshipChange = 'accept' | 'decline' | 'cancel' | 'unfriend';
 
 /**
- * Applies a transition that user `by` has requested. Returns `notFound` if there is no such friendship or friend request or the
- * other account does not exist, and `accountDeleted` if the account of `by` no longer exists.
+ * Applies a change that a user has requested. Returns `accountDeleted` if the user's account no longer exists, and `notFound` if
+ * the other account, the friendship or the friend request does not exist.
  */
 export async function changeFriendship(
   { graphTransactions, graph }: Stores,
-  transition: Transition,
-  by: number,
-  other: number,
+  change: FriendshipChange,
+  userId: number,
+  otherId: number,
 ): Promise<'changed' | 'notFound' | 'accountDeleted'> {
   return graphTransactions.transaction().execute(async (trx) => {
-    const existing = await lockAccounts(trx, by, other);
-    if (!existing.has(by)) return 'accountDeleted';
-    if (!existing.has(other)) return 'notFound';
-    const changed = await graph.within(trx)[transition](by, other);
+    const existing = await lockAccounts(trx, userId, otherId);
+    if (!existing.has(userId)) return 'accountDeleted';
+    if (!existing.has(otherId)) return 'notFound';
+    const changed = await graph.within(trx)[change](userId, otherId);
     failpoint('friendship written');
     return changed ? 'changed' : 'notFound';
   });

@@ -26,10 +26,11 @@ interface Stores {
 export type LikeOutcome = 'done' | 'notVisible' | 'accountDeleted';
 
 /**
- * Adds and removes likes in one PostgreSQL transaction. Returns one outcome for each change, in the order of the changes.
+ * Adds and removes likes. Returns one outcome for each change, in the order of the changes.
  *
- * Shared locks prevent the deletion of the posts, their authors and the people until the graph is written. So no like remains
- * after its post or its person has been deleted.
+ * The graph is written while a PostgreSQL transaction holds shared locks, which prevent the deletion of the posts, their authors
+ * and the people who like them. So no like outlives its post or its person. The graph in tables is part of the transaction, but
+ * Neo4j commits each write by itself.
  */
 export async function setLikes(
   { graphTransactions, graph }: Stores,
@@ -37,10 +38,10 @@ export async function setLikes(
 ): Promise<LikeOutcome[]> {
   return graphTransactions.transaction().execute(async (trx) => {
     const owners = await findPostOwners(trx, postsOf(changes));
-    // For a post that does not exist, the id of an author who does not exist is locked, so that its 404 takes as long as that
-    // of a hidden post.
+    // A missing post has a nonexistent author, so that its 404 takes as long as that of a hidden post.
     const authors = postsOf(changes).map((post) => (owners.get(post) ?? NONEXISTENT_OWNER).id);
-    // A post that does not exist is not locked: the batch would wait while the post's likes are removed.
+    // Missing posts are not locked: the delivery that removes a deleted post from the graph holds its lock, and the whole batch
+    // would wait for it.
     await lockShared(trx, {
       accounts: [...changes.map(({ person }) => person), ...authors],
       posts: [...owners.keys()],

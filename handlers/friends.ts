@@ -30,22 +30,22 @@ export const friends: FriendsHandlers<Handlers> = {
   },
 
   async acceptFriendRequest({ user, query }, context) {
-    const accepted = await applyTransition(context, 'accept', user.account.id, query.from);
+    const accepted = await applyChange(context, 'accept', user.account.id, query.from);
     return accepted ? ok('You are friends now.') : NO_SUCH_REQUEST;
   },
 
   async declineFriendRequest({ user, query }, context) {
-    const declined = await applyTransition(context, 'decline', user.account.id, query.from);
+    const declined = await applyChange(context, 'decline', user.account.id, query.from);
     return declined ? ok('The friend request is declined.') : NO_SUCH_REQUEST;
   },
 
   async cancelFriendRequest({ user, query }, context) {
-    const cancelled = await applyTransition(context, 'cancel', user.account.id, query.to);
+    const cancelled = await applyChange(context, 'cancel', user.account.id, query.to);
     return cancelled ? ok('The friend request is cancelled.') : NO_SUCH_REQUEST;
   },
 
   async removeFriend({ user, query }, context) {
-    const removed = await applyTransition(context, 'unfriend', user.account.id, query.id);
+    const removed = await applyChange(context, 'unfriend', user.account.id, query.id);
     return removed ? ok('You are no longer friends.') : errorResponse('not_found', 'You have no such friend.');
   },
 };
@@ -55,7 +55,7 @@ export const friends: FriendsHandlers<Handlers> = {
  *
  * @throws HttpError 401 if the user's account has been deleted
  */
-async function applyTransition(...args: Parameters<typeof changeFriendship>): Promise<boolean> {
+async function applyChange(...args: Parameters<typeof changeFriendship>): Promise<boolean> {
   const outcome = await changeFriendship(...args);
   if (outcome === 'accountDeleted') throw invalidToken();
   return outcome === 'changed';

@@ -115,8 +115,8 @@ function createPerson(name: string): Person {
 }
 
 /**
- * Sends a request that changes nothing. Its response states how many more of the strict requests the service accepts. Throws
- * if the accounts could be created but not deleted.
+ * Sends a request that changes nothing, and reads from the response how many strict requests are left. Throws if the tour needs
+ * more, so that it creates no accounts that it cannot delete.
  */
 async function checkStrictLimit(): Promise<void> {
   const title = 'The response to an invalid request lists all problems';

@@ -2,7 +2,7 @@ import { hash } from '@node-rs/argon2';
 import { sql } from 'kysely';
 import t from 'tap';
 import { hashQueueLoad } from '../handlers/security/password-hashing.js';
-import { CLEARED_COOKIE, cookieOf } from './support/requests.js';
+import { CLEARED_COOKIE, sessionCookieOf } from './support/requests.js';
 import { PASSWORD, startTestService } from './support/service.js';
 
 const service = await startTestService(t);
@@ -62,7 +62,7 @@ t.test('exactly one of two concurrent logouts succeeds', async (t) => {
     const responses = await Promise.all([send('POST', '/auth/logout'), send('POST', '/auth/logout')]);
     t.same(responses.map(({ status }) => status).sort(), [200, 401]);
     for (const response of responses) {
-      t.same(cookieOf(response), response.status === 200 ? CLEARED_COOKIE : undefined);
+      t.same(sessionCookieOf(response), response.status === 200 ? CLEARED_COOKIE : undefined);
     }
   }
 });

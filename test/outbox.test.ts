@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import t from 'tap';
 import { createAccount, deleteAccount, findCredentials } from '../db/accounts.js';
-import { EDGES_PER_REMOVAL } from '../db/graph/index.js';
+import { MAX_EDGES_PER_REMOVAL } from '../db/graph/index.js';
 import { createPostOnce } from '../db/idempotency-keys.js';
 import type { ImageStore } from '../db/images/index.js';
 import { enqueue } from '../db/outbox/index.js';
@@ -81,7 +81,7 @@ t.test('the relay delivers entries that a request has left undelivered', async (
 t.test('a removal of many edges stops between transactions, and the next delivery continues it', async (t) => {
   const { db, graph, outbox } = await openStoresWithoutRelay(t, await freshStores(t));
   const noEdges = { friendships: [], requests: [], likes: [] };
-  const [removed, ...others] = Array.from({ length: EDGES_PER_REMOVAL + 2 }, (_, index) => 6_000_000 + index);
+  const [removed, ...others] = Array.from({ length: MAX_EDGES_PER_REMOVAL + 2 }, (_, index) => 6_000_000 + index);
   const key = removed ?? 0;
   for (const [kind, edges] of [
     ['person', { likes: others.map((post) => ({ person: key, post })) }],

@@ -5,8 +5,8 @@ import { scrape } from './support/prometheus.js';
 import { createPost, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 
-// Compares the statements of requests for hidden and for missing posts. `npm run test:abuse -- --only timing` measures their
-// times.
+// Compares the SQL statements that requests for hidden and for missing content run. `npm run test:abuse -- --only timing`
+// compares their response times.
 const service = await startTestService(t);
 const statements = recordStatements(t);
 
@@ -40,7 +40,7 @@ const missing: Target = { id: post.id + 1_000_000, image: absentName, picture: a
 // Otherwise statements of the relay would be mixed with those of requests.
 await drainOutbox(service.stores);
 
-/** Statements of the relay, of sessions and of maintenance, which run at any time. */
+/** Statements to ignore: those of the relay and of maintenance run at any time, and those of sessions in every request. */
 const BACKGROUND = /outbox|sessions|pg_stat_|pg_control_|^\s*(vacuum|analyze|checkpoint)/;
 const isOfRequest = ({ text }: { text: string }) => !BACKGROUND.test(text);
 
@@ -57,7 +57,7 @@ async function observe(operation: keyof typeof OPERATIONS, target: Target) {
 }
 
 for (const operation of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) {
-  t.test(`${operation}: treats a hidden post like a missing one, and reads none of its content`, async (t) => {
+  t.test(`${operation}: responds to hidden content as to missing content, and reads none of it`, async (t) => {
     const [forHidden, forMissing] = [await observe(operation, hidden), await observe(operation, missing)];
     t.equal(forHidden.status, 404);
     t.same(forHidden.body, forMissing.body);

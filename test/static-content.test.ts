@@ -67,7 +67,7 @@ t.test('compresses the document and the assets of the explorer, with an entity t
   t.equal(tags.size, 3 * (paths.length - 1));
 });
 
-t.test('a compression that fails is repeated at the next request', async (t) => {
+t.test('a failed compression is retried at the next request', async (t) => {
   const { brotliCompress } = zlib;
   t.teardown(() => replaceCompression(brotliCompress));
   const { url } = await startTestService(t);

@@ -6,7 +6,7 @@ import t from 'tap';
 import { parseTokenKeys } from '../handlers/config/variables.js';
 import { readOrCreateTokenKeys } from '../handlers/security/token-keys.js';
 import { createTokens } from '../handlers/security/tokens.js';
-import { cookieOf } from './support/requests.js';
+import { sessionCookieOf } from './support/requests.js';
 import { PASSWORD, startTestService } from './support/service.js';
 import { createWireSender } from './support/wire.js';
 
@@ -67,7 +67,7 @@ t.test('the cookie is Secure if clients reach the service over https', async (t)
     const { token, email } = await target.createUser();
     const login = await send('POST', '/auth/login', { json: { email, password: PASSWORD }, ...options });
     const logout = await send('POST', '/auth/logout', { token, ...options });
-    for (const response of [login, logout]) t.equal('secure' in (cookieOf(response) ?? {}), secure, what);
+    for (const response of [login, logout]) t.equal('secure' in (sessionCookieOf(response) ?? {}), secure, what);
   }
 });
 

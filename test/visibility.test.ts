@@ -23,7 +23,7 @@ const byId = (a: number, b: number) => a - b;
 const makePrivate = (...ids: number[]) =>
   db.updateTable('accounts').set({ private: true }).where('id', 'in', ids).execute();
 
-t.test('the rule in TypeScript and the rule in SQL agree for a generated population', async (t) => {
+t.test('the visibility rule has the same result in TypeScript and in SQL, for generated users and posts', async (t) => {
   const seed = Number(process.env.SEED ?? randomInt(1, 1_000_000));
   t.comment(`SEED=${seed}`);
   const random = createRandom(seed);
@@ -60,15 +60,15 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
     });
     const page = (await postsAmongOrBy(db, publicIds, allowed, PAGE)).map(({ id }) => id);
     const list = { publicOrBy: allowed };
-    const hashed = await findIdsInSlices(db, list, PAGE);
-    const lookedUp = await findIdsInSlices(db, list, PAGE, { maxHashedAccounts: 0 });
+    const idsWithHashTable = await findIdsInSlices(db, list, PAGE);
+    const idsWithLookups = await findIdsInSlices(db, list, PAGE, { maxHashedAccounts: 0 });
     const queries = ids.map((id) => ({ id, viewer }));
     const single = await findPostsPublicOrOwn(db, queries);
 
     t.same([...inWindow].sort(byId), visible.sort(byId), 'the window of ids');
     t.same([...page].sort(byId), visible, 'the query of a page');
-    t.same([...hashed].sort(byId), visible, 'the scan of deep pages with a hash table');
-    t.same([...lookedUp].sort(byId), visible, 'the scan of deep pages with lookups');
+    t.same([...idsWithHashTable].sort(byId), visible, 'the scan of deep pages with a hash table');
+    t.same([...idsWithLookups].sort(byId), visible, 'the scan of deep pages with lookups');
     t.same(
       single.flatMap((found) => (found?.post ? [found.post.id] : [])).sort(byId),
       visible.filter((id) => isPublicOrOwn(viewer, owners.get(id) ?? { id: 0, private: true })),
@@ -77,7 +77,7 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
   }
 });
 
-t.test('the content of a private post is not read for users who query it together with its author', async (t) => {
+t.test('a batch of the author and a stranger does not read a private post', async (t) => {
   const [author, stranger] = [await account(), await account()];
   await makePrivate(author);
   const id = await post(author);
@@ -99,12 +99,12 @@ t.test('a private post is hidden if the friendship ends before its content is re
   await graph.request(friend, author);
   await graph.accept(author, friend);
   t.equal((await findVisiblePost(read, friend, id))?.post.id, id);
-  const readLate = {
+  const unfriendFirst = {
     ...read,
     async posts(ids: readonly number[]) {
       await graph.unfriend(author, friend);
       return read.posts(ids);
     },
   };
-  t.equal(await findVisiblePost(readLate, friend, id), undefined);
+  t.equal(await findVisiblePost(unfriendFirst, friend, id), undefined);
 });

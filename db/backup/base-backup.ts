@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Database } from '../postgres/index.js';
 import type { ArchiveEntry } from './archive.js';
-import { copyFile } from './files.js';
+import { fileEntry } from './files.js';
 
 /**
  * A base backup: a copy of the files of a running PostgreSQL, as pg_basebackup makes it. Files change while they are
@@ -55,7 +55,7 @@ export async function startBaseBackup(db: Database, directory: string, prefix: s
         yield { path: `${prefix}/backup_label`, file: { size: bytes.length, bytes: [bytes] } };
         // The names of segments sort in the order of the WAL.
         const segments = (await readdir(walDirectory)).filter((name) => name >= firstSegment && name <= lastSegment);
-        for (const name of segments.sort()) yield* copyFile(join(walDirectory, name), `${prefix}/pg_wal/${name}`);
+        for (const name of segments.sort()) yield* fileEntry(join(walDirectory, name), `${prefix}/pg_wal/${name}`);
       };
     },
 
@@ -92,7 +92,7 @@ async function* copyDirectory(
     if (entry.isDirectory()) {
       yield* copyDirectory(source, target, walDirectory, isInWalDirectory || source === walDirectory);
     } else if (!isInWalDirectory) {
-      yield* copyFile(source, target);
+      yield* fileEntry(source, target);
     }
   }
 }

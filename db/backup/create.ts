@@ -6,7 +6,7 @@ import type { Maintenance } from '../postgres/maintenance.js';
 import type { DataDirectory } from '../support/data-directory.js';
 import { type ArchiveEntry, writeArchive } from './archive.js';
 import { startBaseBackup } from './base-backup.js';
-import { copyFile } from './files.js';
+import { fileEntry } from './files.js';
 
 interface Sources {
   db: Database;
@@ -40,9 +40,9 @@ async function* readEntries({ db, directory, imageHolds, maintenance }: Sources)
         .finally(releasePuts);
       yield* wal();
       releaseCheckpoints?.();
-      yield* copyFile(directory.tokenKeys, 'token-keys');
+      yield* fileEntry(directory.tokenKeys, 'token-keys');
       if (imageHolds) yield { path: 'images' };
-      for (const name of images) yield* copyFile(join(directory.images, name), `images/${name}`);
+      for (const name of images) yield* fileEntry(join(directory.images, name), `images/${name}`);
     } finally {
       await base.abandon();
     }

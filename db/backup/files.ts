@@ -3,8 +3,11 @@ import type { ArchiveEntry } from './archive.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Yields the entry of a file with its current size, or nothing if the file does not exist. It may change while it is read. */
-export async function* copyFile(path: string, archivePath: string): AsyncGenerator<ArchiveEntry> {
+/**
+ * Yields the archive entry of a file, or nothing if the file does not exist. The file may change while it is read; the entry
+ * keeps the size from the start. The caller reads its bytes before it continues the generator, which then closes the file.
+ */
+export async function* fileEntry(path: string, archivePath: string): AsyncGenerator<ArchiveEntry> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
@@ -14,8 +17,8 @@ export async function* copyFile(path: string, archivePath: string): AsyncGenerat
     for (let position = 0; position < size; ) {
       const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, size - position));
       const bytesRead = (await file?.read(chunk, 0, chunk.length, position))?.bytesRead ?? 0;
-      // A file that was truncated meanwhile is padded with zeros, as in pg_basebackup. The replay of the WAL truncates it
-      // again.
+      // If PostgreSQL truncates a file while it is read, its entry is padded with zeros, as in pg_basebackup. The replay of
+      // the WAL truncates the restored file again.
       const bytes = bytesRead > 0 ? chunk.subarray(0, bytesRead) : chunk;
       position += bytes.length;
       yield bytes;

@@ -62,8 +62,8 @@ export interface BulkAccess {
   removeEdges(edges: Edges): Promise<void>;
 }
 
-/** The maximum number of edges of one kind that one call removes with a node. */
-export const EDGES_PER_REMOVAL = 1000;
+/** The maximum number of edges that one call of `removePerson` or `removePost` removes; with tables, from each table. */
+export const MAX_EDGES_PER_REMOVAL = 1000;
 
 /** `sent`, or the existing relation that prevents the request. */
 export type RequestOutcome = 'sent' | 'friends' | 'alreadySent' | 'alreadyReceived';
@@ -121,8 +121,9 @@ export interface SocialGraph {
   /** Creates the nodes that do not exist. */
   ensureNodes(nodes: Nodes): Promise<void>;
   /**
-   * Removes the node of a person, if it exists, with its edges. If it has many edges, removes `EDGES_PER_REMOVAL` of them and
-   * returns false: the caller then repeats the call. So no call exceeds a timeout or holds many locks for long.
+   * Removes the node of a person, if it exists, with its edges. Returns false if edges may be left, because a call removes only
+   * `MAX_EDGES_PER_REMOVAL`. The caller must then repeat the call. The limit keeps each call within its timeout, and its locks
+   * short.
    */
   removePerson(id: number): Promise<boolean>;
   /** Removes the node of a post, like `removePerson`. */

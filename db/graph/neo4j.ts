@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Neo4jError } from 'neo4j-driver';
 import type { Log } from '../support/log.js';
 import * as cypher from './cypher.js';
-import { EDGES_PER_REMOVAL, type LikesOfPost, type RequestOutcome, type SocialGraph } from './index.js';
+import { type LikesOfPost, MAX_EDGES_PER_REMOVAL, type RequestOutcome, type SocialGraph } from './index.js';
 import { neo4jBulkAccess } from './neo4j-bulk.js';
 import { connectNeo4j, type Neo4jOptions, type Run } from './neo4j-session.js';
 import { ensureNodes, idsOf, inLockOrder } from './neo4j-shared.js';
@@ -67,11 +67,11 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     await change(cypher.DELETE_ATTEMPTS, { attempt, maxAgeMs: ATTEMPT_MAX_AGE_TIMEOUTS * options.timeoutMs });
   }
 
-  /** Removes edges of a node, and the node if there were fewer than `EDGES_PER_REMOVAL`. Returns whether it is removed. */
+  /** Removes edges of a node, and the node if there were fewer than `MAX_EDGES_PER_REMOVAL`. Returns whether it is removed. */
   async function remove(edgesStatement: string, nodeStatement: string, id: number): Promise<boolean> {
-    const parameters = { id, limit: EDGES_PER_REMOVAL };
+    const parameters = { id, limit: MAX_EDGES_PER_REMOVAL };
     const [row] = await write((run) => run<{ removed: number }>(edgesStatement, parameters));
-    if (row?.removed === EDGES_PER_REMOVAL) return false;
+    if (row?.removed === MAX_EDGES_PER_REMOVAL) return false;
     await change(nodeStatement, { id });
     return true;
   }

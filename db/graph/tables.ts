@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Database } from '../postgres/index.js';
-import { EDGES_PER_REMOVAL, type Friendship, type Like, type SocialGraph } from './index.js';
+import { type Friendship, type Like, MAX_EDGES_PER_REMOVAL, type SocialGraph } from './index.js';
 import { tableBulkAccess } from './tables-bulk.js';
 
 const peopleOf = (likes: readonly Like[]) => likes.map(({ person }) => person);
@@ -26,14 +26,14 @@ export function tableGraph(db: Database): SocialGraph {
     return numDeletedRows > 0n;
   }
 
-  /** Deletes at most `EDGES_PER_REMOVAL` of the rows that meet the condition. Returns the number of deleted rows. */
+  /** Deletes at most `MAX_EDGES_PER_REMOVAL` of the rows that meet the condition. Returns the number of deleted rows. */
   async function removeSome(
     table: 'graph_likes' | 'graph_friendships',
     condition: RawBuilder<SqlBool>,
   ): Promise<number> {
     const { numAffectedRows } = await sql`
       delete from ${sql.table(table)} where ctid = any(array(
-        select ctid from ${sql.table(table)} where ${condition} limit ${EDGES_PER_REMOVAL}))`.execute(db);
+        select ctid from ${sql.table(table)} where ${condition} limit ${MAX_EDGES_PER_REMOVAL}))`.execute(db);
     return Number(numAffectedRows);
   }
 
@@ -143,10 +143,10 @@ export function tableGraph(db: Database): SocialGraph {
     async removePerson(id) {
       const likes = await removeSome('graph_likes', sql`person_id = ${id}`);
       const friendships = await removeSome('graph_friendships', sql`lo = ${id} or hi = ${id}`);
-      return likes < EDGES_PER_REMOVAL && friendships < EDGES_PER_REMOVAL;
+      return likes < MAX_EDGES_PER_REMOVAL && friendships < MAX_EDGES_PER_REMOVAL;
     },
 
-    removePost: async (id) => (await removeSome('graph_likes', sql`post_id = ${id}`)) < EDGES_PER_REMOVAL,
+    removePost: async (id) => (await removeSome('graph_likes', sql`post_id = ${id}`)) < MAX_EDGES_PER_REMOVAL,
 
     bulk: tableBulkAccess(db),
 

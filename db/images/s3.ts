@@ -42,16 +42,16 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
     });
 
   const fetchObject = (key: string, signal: AbortSignal) =>
-    bucket.request({ method: 'GET', key, signal }).catch(undefinedIfAbsent);
+    bucket.request({ method: 'GET', key, signal }).catch(undefinedIfMissing);
 
-  /** Sends a request whose response has no body. */
+  /** Sends a request, and discards the body of the response, which frees the connection. */
   const send = (request: Omit<BucketRequest, 'signal'>) =>
     call(async (signal) => (await bucket.request({ ...request, signal })).body.dump());
 
-  // S3 reports success if the object is absent, but some other servers respond with an error.
+  // S3 reports success if the object is missing, but some other servers respond with an error.
   const remove = (key: string) =>
     call(async (signal) => {
-      const response = await bucket.request({ method: 'DELETE', key, signal }).catch(undefinedIfAbsent);
+      const response = await bucket.request({ method: 'DELETE', key, signal }).catch(undefinedIfMissing);
       await response?.body.dump();
     });
 
@@ -74,7 +74,7 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
         const size = Number(object.headers['content-length']);
         if (Number.isNaN(size)) {
           await object.body.dump();
-          throw new Error('The response of S3 has no Content-Length');
+          throw new Error('The S3 response has no Content-Length');
         }
         if (size > SMALL_IMAGE_BYTES) return { size, stream: bufferedBody(object.body, { directory, timeoutMs }) };
         return { size, stream: streamOf(await object.body.toArray()) };
@@ -107,6 +107,6 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
 }
 
 /** Returns undefined for a missing object. Rethrows any other error, such as a missing bucket. */
-function undefinedIfAbsent(error: Error): undefined {
+function undefinedIfMissing(error: Error): undefined {
   if (!(error instanceof S3ResponseError && error.code === 'NoSuchKey')) throw error;
 }

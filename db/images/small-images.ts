@@ -19,7 +19,7 @@ export async function readChunks(file: FileHandle, size: number): Promise<Buffer
   return chunks;
 }
 
-/** Returns a stream of bytes in memory. Its high-water mark is their number. */
+/** Returns a stream of chunks in memory. Its high-water mark is their total size, which counts in the response budget. */
 export function streamOf(chunks: readonly Buffer[]): Readable {
   const stream = new Readable({
     highWaterMark: chunks.reduce((sum, { length }) => sum + length, 0),

@@ -15,8 +15,8 @@ import { claimDueEntries, createNodeDelivery } from './node-delivery.js';
 /*
  * Transactional outbox: keeps the graph and the image store consistent with PostgreSQL without distributed transactions.
  *
- * 1. The transaction that changes a row also inserts an outbox entry. The entry names the changed entity: a person, a post
- *    or an image.
+ * 1. The transaction that changes a row also inserts an outbox entry. The entry names the changed entity: a person (the
+ *    graph node of an account), a post or an image.
  * 2. After the commit, the request delivers its own entries, within a time limit. This is called inline delivery.
  * 3. A relay in every process polls for due entries that inline delivery did not reach or could not deliver. It retries
  *    them with exponential backoff until they are delivered.
@@ -86,7 +86,10 @@ export interface Outbox {
   deliver(entries: readonly OutboxEntry[]): Promise<void>;
   /** Starts the relay. */
   start(): void;
-  /** Stops the relay, and waits for deliveries in progress, but not until a node with many edges is removed. */
+  /**
+   * Stops the relay and waits for deliveries in progress. The removal of a node with many edges stops after its current
+   * transaction; the next delivery of its entry continues it.
+   */
   stop(): Promise<void>;
 }
 
@@ -119,9 +122,9 @@ export function createOutbox(
     } catch (error) {
       const unavailable = error instanceof StoreUnavailableError;
       const attempts = await reschedule(id, unavailable ? MAX_UNAVAILABLE_BACKOFF_SECONDS : MAX_BACKOFF_SECONDS);
-      // An outage is logged by the circuit breaker of the store. Image files have no breaker, so the first failure of each entry is
-      // logged. An error without a cause is no failure: a backup holds off the removal (`images/holds.ts`), or the store has not
-      // been verified yet (`stores.ts`).
+      // An outage is logged by the circuit breaker of the store. Image files have no breaker, so the first failure of each entry
+      // is logged. An error without a cause is expected and not logged: a backup delays the removal (`images/holds.ts`), or the
+      // store has not been verified yet (`stores.ts`).
       const isFirstFileError =
         unavailable &&
         images.kind === 'disk' &&
@@ -143,8 +146,8 @@ export function createOutbox(
         due_at: sql`${NOW} + least(power(2, least(attempts, 30)), ${maxBackoffSeconds}::int4) * interval '1 second'`,
       })
       .where('id', '=', id)
-      // Another process may meanwhile have delivered the removal of a node and scheduled its second delivery, which must not be
-      // moved: see `deliverRemoval`.
+      // Another process may have removed the node and scheduled the entry's second delivery. This condition leaves that schedule
+      // unchanged: see `deliverRemoval`.
       .where('due_at', '<=', NOW)
       .returning('attempts')
       .executeTakeFirst();

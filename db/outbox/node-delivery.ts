@@ -21,8 +21,8 @@ interface Stores {
 type Entry = Pick<Selectable<OutboxTable>, 'id' | 'kind' | 'key' | 'delivered'>;
 
 /**
- * `done`: delivered. `skipped`: already delivered, not due, or being delivered elsewhere. `continueAlone`: not or only partly
- * delivered, to be continued in a transaction of its own.
+ * `done`: delivered. `skipped`: already delivered, not due, or being delivered elsewhere. `continueAlone`: not delivered, or
+ * only in part; to be continued in separate transactions.
  */
 type Outcome = 'done' | 'skipped' | 'continueAlone';
 
@@ -116,9 +116,9 @@ async function deliverCreations(
 }
 
 /**
- * Removes a node, or some of its edges if it has many; then returns false. After the removal of the node, deletes the entry, or
- * schedules its second delivery after `maxCommitDelayMs`: an abandoned write may still commit after the removal and create the
- * node again.
+ * Removes a node. If it has many edges, removes only some of them and returns false. After the removal of the node, deletes the
+ * entry, or schedules its second delivery after `maxCommitDelayMs`: an abandoned write may still commit after the removal and
+ * create the node again.
  */
 async function deliverRemoval(
   trx: DatabaseTransaction,

@@ -15,12 +15,12 @@ import type { Outbox } from './index.js';
  * 2. The image is stored under a random name.
  * 3. The transaction that writes the row claims the image: it deletes the entry, and fails if the entry is already due.
  *
- * If the third step fails, the entry is made due immediately, and its delivery removes the image. After a crash, or if the second
- * step fails, the entry becomes due by itself: S3 may complete an upload after its call has timed out, so an earlier removal could
- * precede the image.
+ * If the third step fails, the entry is made due immediately, and its delivery removes the image. After a crash, or if the
+ * second step fails, the entry becomes due after the 15 minutes: S3 may complete an upload after its call has timed out, so an
+ * earlier removal could run before the image exists.
  *
- * An image cannot be both claimed and removed: by PostgreSQL's clock, an entry can be claimed only before it is due, and delivered
- * only after.
+ * An image cannot be both claimed and removed: by PostgreSQL's clock, an entry can be claimed only before it is due, and
+ * delivered only after.
  */
 
 /** A stored image that no row refers to yet. */
@@ -42,8 +42,8 @@ interface Stores {
 }
 
 /**
- * The time until which an image can be claimed: far longer than it takes to store the image, even if S3 completes it after the
- * maximum `S3_TIMEOUT`, and to commit its row.
+ * An image can be claimed for 15 minutes. That is far longer than it takes to store it and to commit its row, even with the
+ * maximum `S3_TIMEOUT` and an upload that S3 completes after the timeout.
  */
 const CLAIM_DEADLINE = secondsFromNow(15 * 60);
 

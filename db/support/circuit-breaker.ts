@@ -9,13 +9,13 @@ import type { Log } from './log.js';
  * minimal request. The probe is needed because a slow statement does not mean that the store is unavailable. If the probe or
  * any other call gets a response, the breaker stays closed. Otherwise it opens.
  *
- * Open: calls in progress are abandoned, and new calls fail immediately. The probe is repeated. It may now take as long as a
- * call: on a slow network, the round trips of a new connection take longer than a single call.
+ * Open: calls in progress are abandoned, and new calls fail immediately. The probe is repeated, now with at least the timeout
+ * of a call: on a slow network, the round trips that open its connection may exceed `PROBE_TIMEOUT_MS`.
  *
  * Half-open: a probe has succeeded, and the store is being warmed up. Calls still fail. Then the breaker closes.
  */
 
-/** The timeout of the probe after a failed call. It is short, so that an unavailable store is soon detected. */
+/** The timeout of the probe after a failed call. It is short, so that an unavailable store is detected quickly. */
 const PROBE_TIMEOUT_MS = 600;
 
 const PROBE_INTERVAL_MS = 250;

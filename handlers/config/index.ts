@@ -60,8 +60,8 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 /** A day. Much longer timeouts would exceed the range of timers. */
 const timeoutMs = integer(1, 24 * 60 * 60 * 1000);
 
-/** Much shorter than the time until which an image can be claimed: see `pending-images.ts`. */
-const uploadTimeoutMs = integer(1, 5 * 60 * 1000);
+/** At most five minutes, because an image must be stored long before it can no longer be claimed (see `pending-images.ts`). */
+const s3TimeoutMs = integer(1, 5 * 60 * 1000);
 
 /** 100 years. RFC 3339 and cookies cannot express times from the year 10000 on. */
 const MAX_TTL_SECONDS = 100 * 365 * 24 * 60 * 60;
@@ -89,7 +89,7 @@ const VALIDATORS = {
   S3_BUCKET: str({ default: undefined }),
   S3_PATH_STYLE: flag({ default: undefined }),
   S3_POOL: positiveInteger({ default: 50 }),
-  S3_TIMEOUT: uploadTimeoutMs({ default: 2000 }),
+  S3_TIMEOUT: s3TimeoutMs({ default: 2000 }),
   REDIS_URL: storeUrl('redis', 'rediss')({ default: undefined }),
   REDIS_TIMEOUT: timeoutMs({ default: 250 }),
   TOKEN_KEYS: tokenKeys({ default: undefined }),

@@ -75,7 +75,10 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
   destroyAfterDelay(socket);
 }
 
-/** Logs a client error. Beyond `MAX_LOGGED_PER_SECOND`, errors are only counted, and their number is logged at the end of the second. */
+/**
+ * Logs a client error. Beyond `MAX_LOGGED_PER_SECOND`, errors are only counted, and the number of those omitted is logged at the
+ * end of the second.
+ */
 function logClientError(server: FastifyInstance, details: object): void {
   const count = (errorCounts.get(server) ?? 0) + 1;
   errorCounts.set(server, count);

@@ -14,8 +14,8 @@ import type { Log } from '../../db/support/log.js';
 
 export const BACKUP_PATH = '/backup';
 
-/** How long a client may read nothing: a backup in progress holds off checkpoints and the removal of images. */
-const IDLE_TIMEOUT_MS = 60_000;
+/** A client that reads nothing for this long is disconnected, because a backup delays checkpoints and the removal of images. */
+const BACKUP_IDLE_TIMEOUT_MS = 60_000;
 
 /**
  * Returns the path of the socket. It is relative if that is shorter, because a path of about 100 bytes is too long for a
@@ -39,7 +39,7 @@ export async function startControlServer(
   directory: string,
   backup: () => AsyncGenerator<Uint8Array>,
   log: Log,
-  { idleTimeoutMs = IDLE_TIMEOUT_MS } = {},
+  { idleTimeoutMs = BACKUP_IDLE_TIMEOUT_MS } = {},
 ): Promise<ControlServer> {
   let backingUp = false;
   const server = createServer(async ({ method, url }, response) => {

@@ -27,7 +27,8 @@ export function trackMethods(server: FastifyInstance): () => void {
     for (const method of METHODS) {
       if (!server.supportedMethods.includes(method)) server.addHttpMethod(method);
     }
-    // Otherwise Fastify would respond to a QUERY without a Content-Type with a 400, even if its path is unknown.
+    // Redefines QUERY as a method without a body. Fastify would respond with 400 to a QUERY without a Content-Type, even on an
+    // unknown path.
     server.addHttpMethod('QUERY', { overrideExisting: true });
     for (const [url, { methods, config }] of [...paths]) {
       const allow = [...methods, 'OPTIONS'].join(', ');

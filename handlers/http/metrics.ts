@@ -43,8 +43,8 @@ interface HttpSources {
 
 export interface Metrics extends Observer {
   /**
-   * Records a request. `operation` is `none` if the request matches no operation of the contract, and `status` is 499 if there
-   * was no response. The duration of such a request is not recorded, because only the client determines it.
+   * Records a request. `operation` is `none` if the request matches no operation of the contract. `status` is 499 if the client
+   * disconnected before the response started. The duration of a 499 is not recorded, because it depends only on the client.
    */
   recordRequest(operation: OperationId | 'none', status: number, seconds: number): void;
   /** Records a request that exceeded the storage quota of its account. */

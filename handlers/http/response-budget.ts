@@ -152,8 +152,8 @@ export function withinBudget(
 }
 
 /**
- * Waits until the budget allows a stream to be sent. The stream counts with its high-water mark: the bytes that it may keep in memory
- * for a slow client. Destroys the stream if it cannot be sent.
+ * Waits until the budget allows a stream to be sent. Acquires the stream's high-water mark, which is the number of bytes that it
+ * may keep in memory for a slow client. Destroys the stream if it cannot be sent.
  *
  * @throws HttpError 499, 503
  */

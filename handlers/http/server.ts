@@ -39,13 +39,13 @@ import { startSlowReaderSweep } from './slow-readers.js';
  *
  * 1. `limitPipelining` holds back pipelined requests. `rewriteUrl` replaces a URL that cannot be decoded.
  * 2. The onRequest hooks of the server run in this order: default headers; CORS; cookies; rate limit (429), shutdown (503)
- *    and Host header (400); normalization of malformed media types. While the request is counted for its rate limit, stores
- *    are already read (see early-execution.ts).
+ *    and Host header (400); normalization of malformed media types. While the request is counted for its rate limit, the
+ *    stores are already queried (see early-execution.ts).
  * 3. The onRequest hook of the route runs: authentication (401) and cross-site check (403), or the response to a method
  *    that the path does not support (405).
  * 4. The body parser runs. Then the handler validates the input (400, 404, 413, 415) and runs the operation.
- * 5. onSend closes the connection during a shutdown, and lets a client that is still sending read the response. onResponse
- *    limits the draining of the body.
+ * 5. onSend requests that the connection closes during a shutdown. If the body of the request is still arriving, it delays the
+ *    close, so that the client receives the response. onResponse limits how much of an unread body is drained.
  * 6. When the response has been sent or its connection has closed, the request is counted and may be logged.
  */
 
@@ -77,7 +77,7 @@ const URL_UNDECODABLE = {
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** Node's limit for the request line and all headers together, so no path parameter is longer. */
+/** Node's limit for the request line and all headers together, instead of the router's own limit for path parameters. */
 const MAX_PARAMETER_LENGTH = 16 * 1024;
 
 /** A path that has no route. URLs that cannot be decoded are rewritten to it. */
@@ -196,8 +196,8 @@ function recordRequest(request: FastifyRequest, reply: FastifyReply, metrics: Me
   const { url, config } = request.routeOptions;
   const status = reply.raw.headersSent ? reply.statusCode : ERROR_STATUSES.client_closed_request;
   metrics.recordRequest(config?.operation?.id ?? 'none', status, reply.elapsedTime / 1000);
-  // Not logged, so that a flood does not fill the disk: a refused request, whose first one was logged as a security event, and a
-  // request whose client disconnected, possibly before it could be refused.
+  // Two kinds of requests are not logged, so that a flood does not fill the disk: requests beyond a rate limit, the first of
+  // which is logged as a security event, and requests whose client disconnects, which may do so before they are refused.
   if (request.rateLimited || status === ERROR_STATUSES.client_closed_request) return;
   const ms = Math.round(reply.elapsedTime * 10) / 10;
   request.log.info({ method: request.method, route: url ?? null, status, ms }, 'request');
@@ -209,7 +209,7 @@ const destroyStream: onSendHookHandler = (_request, _reply, payload, done) => {
   done(null, payload);
 };
 
-/** Fastify adds `Content-Length: 0` to a HEAD response without a payload. A 304 must not have it (RFC 9110 section 8.6). */
+/** Removes the `Content-Length: 0` that Fastify adds to a HEAD response without a payload. In a 304, it would be wrong. */
 const removeLengthOf304: onSendHookHandler = (_, reply, payload, done) => {
   if (reply.statusCode === 304) reply.removeHeader('Content-Length');
   done(null, payload);

@@ -85,8 +85,8 @@ export function shorten(text: string, maxCharacters: number): string {
 }
 
 /**
- * Returns a request and its response as text, without secrets. The request is a `curl` command for bash, which may use `<(…)` and
- * `$'…'`.
+ * Returns a request and its response as text, without secrets. The request is a `curl` command for bash, which may use `<(…)`
+ * and `$'…'`.
  */
 export async function describeExchange({ method, url, sent, received }: Exchange) {
   const lines = [

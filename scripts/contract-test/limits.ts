@@ -13,7 +13,7 @@ export interface BucketState {
 export type Limits = ReturnType<typeof createLimits>;
 
 /** The longest plausible window, if there is no `RateLimit-Policy`. */
-const MAX_WINDOW_SECONDS = 24 * 60 * 60;
+const MAX_PLAUSIBLE_WINDOW_SECONDS = 24 * 60 * 60;
 
 /** The resolution of the announced end of a window. */
 const RESOLUTION_MS = 1000;
@@ -63,9 +63,9 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal) {
     },
 
     /**
-     * Updates a bucket from the headers of a response. Ignores a response with another `RateLimit-Policy` than the first one of
-     * the bucket, because cross-origin requests count in a bucket of their own. Also ignores a window that ends later than is
-     * possible: its `X-RateLimit-Reset` is not in seconds, and the run would wait for it forever instead of reporting it.
+     * Updates a bucket from the headers of a response. Ignores a response whose `RateLimit-Policy` differs from the first one of
+     * the bucket, because cross-origin requests count in a separate bucket. Also ignores an `X-RateLimit-Reset` that exceeds the
+     * length of the window: it is probably not in seconds, so the run would wait for it instead of reporting it.
      */
     update(bucket: Bucket, headers: Headers) {
       const state = states[bucket];
@@ -75,7 +75,7 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal) {
       const policy = headers.get('ratelimit-policy');
       state.policy ??= policy;
       if (policy !== state.policy) return;
-      const [, windowSeconds = MAX_WINDOW_SECONDS] = /;w=(\d+)/.exec(policy ?? '') ?? [];
+      const [, windowSeconds = MAX_PLAUSIBLE_WINDOW_SECONDS] = /;w=(\d+)/.exec(policy ?? '') ?? [];
       if (reset > Number(windowSeconds)) return;
       state.limit = limit;
       const resetsAt = Date.now() + reset * 1000;

@@ -26,18 +26,19 @@ const PERMISSIVE = new Set([
   'Unlicense',
 ]);
 
-/** Returns the license of a component as an SPDX expression, or an empty string if it declares none. */
+/** Returns the license of a component, usually an SPDX expression, or an empty string if it declares none. */
 export const licenseOf = ({ licenses = [] }: Bom['components'][number]): string =>
   licenses.map(({ license, expression }) => expression ?? license?.id ?? license?.name ?? '').join(' AND ');
 
 /**
- * Returns whether an SPDX expression offers at least one choice of only permissive licenses. Rejects `WITH` and nested
- * choices.
+ * Returns whether at least one alternative of an SPDX expression consists only of permissive licenses. Returns false for
+ * expressions with nested parentheses. A license with `WITH` does not count as permissive.
  */
 export function isPermissive(expression: string): boolean {
-  // Without nested parentheses, because those of "(A OR B) AND (C OR D)" do not enclose the whole expression.
-  const choices = expression.replace(/^\(([^()]*)\)$/, '$1').split(' OR ');
-  return choices.some((choice) => choice.split(' AND ').every((license) => PERMISSIVE.has(license)));
+  const withoutOuterPair = expression.replace(/^\(([^()]*)\)$/, '$1');
+  if (/[()]/.test(withoutOuterPair)) return false;
+  const alternatives = withoutOuterPair.split(' OR ');
+  return alternatives.some((alternative) => alternative.split(' AND ').every((license) => PERMISSIVE.has(license)));
 }
 
 /** Returns a problem for each component whose license is unknown or not permissive. */
@@ -46,12 +47,12 @@ export const licenseProblems = ({ components }: Bom): string[] =>
     .filter((component) => !isPermissive(licenseOf(component)))
     .map((component) => `${component.name}@${component.version}: license ${licenseOf(component) || 'unknown'}`);
 
-/** Returns a problem for each package with an install script that `allowScripts` in package.json does not list. */
+/** Returns a problem for each package that has an install script and is not listed in `allowScripts` in package.json. */
 export function installScriptProblems({ packages }: LockFile, allowScripts: Record<string, boolean>): string[] {
   const names = Object.entries(packages)
     .filter(([path, { hasInstallScript }]) => path !== '' && hasInstallScript)
     .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
   return [...new Set(names)]
     .filter((name) => !(name in allowScripts))
-    .map((name) => `${name}: has an install script that allowScripts in package.json does not list`);
+    .map((name) => `${name}: has an install script, but is not listed in allowScripts in package.json`);
 }

@@ -17,8 +17,8 @@ export async function isEmpty(images: ImageStore): Promise<boolean> {
 }
 
 /**
- * Copies the images that the target does not have yet. Existing images are complete and identical: a store writes
- * images atomically and never reuses a name.
+ * Copies the images that the target does not have yet. An image that it has is complete and identical to that of the source:
+ * `put` is atomic, and the service never uses a name twice.
  */
 export async function copyImages({ source, target }: MoveStores, progress: Progress): Promise<void> {
   const existing = new Set(await listNames(target.images));
@@ -26,7 +26,7 @@ export async function copyImages({ source, target }: MoveStores, progress: Progr
   await forEachImage(missing, 'copying images', progress, async (name) => {
     const image = await source.images.get(name);
     if (!image) return;
-    // A file in transit is on the file system of the target.
+    // In the target's data directory, because `put` moves the file, which requires the same file system.
     const path = join(target.directory.uploads, randomUUID());
     try {
       await pipeline(image.stream, createWriteStream(path));

@@ -32,8 +32,8 @@ export function createRepair(
   const outbox = createOutbox({ ...stores, log });
 
   /**
-   * Delivers entries until each has been tried. A delivered entry is deleted or due later for its second delivery, a failed one
-   * for its retry, which is left to the relay: otherwise a store that rejects every delivery would never let this end.
+   * Delivers entries until each has been tried once. After that, an entry is deleted or due later: for its second delivery, or
+   * for a retry. Retries are left to the relay, so that this ends even if a store rejects every delivery.
    */
   async function deliverBatch(entries: readonly OutboxEntry[]): Promise<number> {
     const startedAt = await readClock(db);
@@ -68,12 +68,12 @@ async function readClock(db: Database): Promise<string> {
   return rows[0]?.now ?? '';
 }
 
-/** Returns the entries that have been due since a time. */
-async function filterDue(db: Database, ids: readonly number[], since: string): Promise<OutboxEntry[]> {
+/** Returns those of the entries that were already due at this time. */
+async function filterDue(db: Database, ids: readonly number[], dueBy: string): Promise<OutboxEntry[]> {
   return db
     .selectFrom('outbox')
     .select(['id', 'kind', 'key'])
-    .where(sql<boolean>`id = any(${ids}::int8[]) and due_at <= ${since}::timestamptz`)
+    .where(sql<boolean>`id = any(${ids}::int8[]) and due_at <= ${dueBy}::timestamptz`)
     .execute();
 }
 

@@ -68,7 +68,7 @@ export async function verify(
 async function requireSameInstallation({ db, graph, images }: CheckContext['stores']): Promise<void> {
   const installation = await readInstallation(db);
   if (installation && (await findPendingMigrations(db)).length > 0) {
-    throw new StoresDisagreeError('The database is of an earlier version: run npm run migrate first');
+    throw new StoresDisagreeError('The database needs a migration: run npm run migrate first');
   }
   if (installation) requireNoMove(installation);
   if (!installation?.graph || !installation.images) {

@@ -7,7 +7,7 @@ import { png } from '../../scripts/contract-test/image-builders.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { pngChunk } from '../../scripts/png.js';
 import type { ServiceProcess } from '../support/processes.js';
-import { cookieOf } from '../support/requests.js';
+import { sessionCookieOf } from '../support/requests.js';
 import { temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { PASSWORD, registerBy } from '../support/users.js';
@@ -69,7 +69,7 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
 
   t.test('cookies are Secure, although the service is configured without an https URL', async (t) => {
     const login = await send('POST', '/auth/login', { json: { email, password: PASSWORD } });
-    const cookie = cookieOf(login);
+    const cookie = sessionCookieOf(login);
     t.equal(cookie?.secure, '');
     t.equal((await send('GET', '/auth/me', { headers: { Cookie: `fc_session_token=${cookie?.value}` } })).status, 200);
   });

@@ -149,14 +149,17 @@ t.test('locks', needsServers, async (t) => {
     });
   }
 
-  t.test('a like of a deleted post does not delay likes of others while its node is removed', async (t) => {
-    const [user, postId] = [await account(), await post(await account())];
-    const deleted = postId + 1000;
-    await holdPost(deleted);
-    const likes = [deleted, postId].map((id) => ({ person: user, post: id, liked: true }));
-    t.same(await setLikes(stores, likes), ['notVisible', 'done']);
-    await release();
-  });
+  t.test(
+    'a like of a deleted post does not delay likes of other posts while the node of the deleted post is removed',
+    async (t) => {
+      const [user, postId] = [await account(), await post(await account())];
+      const deleted = postId + 1000;
+      await holdPost(deleted);
+      const likes = [deleted, postId].map((id) => ({ person: user, post: id, liked: true }));
+      t.same(await setLikes(stores, likes), ['notVisible', 'done']);
+      await release();
+    },
+  );
 
   t.test('no friend request remains if one of the users is deleted at the same time', needsNeo4j, async (t) => {
     const [user, other] = [await account(), await account()];

@@ -6,11 +6,11 @@ import { claimGraphFor, freshStores, needsServers } from '../support/stores.js';
 import { overTls, writeCertificate } from '../support/tls.js';
 import { registerUser } from '../support/users.js';
 
-t.test('the URL of each store is enough to use TLS', needsServers, async (t) => {
+t.test('connects to every store over TLS if its URL asks for it', needsServers, async (t) => {
   const environment = await freshStores(t);
-  const certificate = await writeCertificate(t);
-  const secure = await overTls(t, environment, certificate);
-  const service = await startProcess(t, { ...secure, NODE_EXTRA_CA_CERTS: certificate });
+  const certificatePath = await writeCertificate(t);
+  const secure = await overTls(t, environment, certificatePath);
+  const service = await startProcess(t, { ...secure, NODE_EXTRA_CA_CERTS: certificatePath });
   t.match(service.output(), /Stores +PostgreSQL at 127[^,]+, Neo4j at 127[^,]+, S3 bucket [^,]+, Redis at 127/);
   t.notOk(service.output().includes(new URL(environment.DATABASE_URL ?? '').password), 'no password is printed');
   const { send } = await registerUser(t, service.url);
@@ -22,7 +22,7 @@ t.test('the URL of each store is enough to use TLS', needsServers, async (t) => 
   for (const [name, state] of Object.entries(stores)) t.match(state, { ok: true }, name);
 });
 
-t.test('an untrusted certificate of PostgreSQL prevents the start', needsServers, async (t) => {
+t.test("does not start if it does not trust PostgreSQL's certificate", needsServers, async (t) => {
   const environment = await freshStores(t);
   const secure = await overTls(t, environment, await writeCertificate(t));
   await claimGraphFor(environment);

@@ -6,13 +6,13 @@ import { listen } from './listen.js';
 
 /*
  * A receiver of traces: OTLP over HTTP with protobuf (opentelemetry/proto/collector/trace/v1/trace_service.proto), on
- * 127.0.0.1. It keeps all spans and all request bodies.
+ * 127.0.0.1. It keeps all request bodies, and the spans of the requests that it accepts.
  */
 
 export interface ReceivedSpan {
   traceId: string;
   spanId: string;
-  /** Empty for the first span of a trace. */
+  /** Empty for a root span. */
   parentSpanId: string;
   name: string;
   kind: 'internal' | 'server' | 'client';
@@ -21,7 +21,7 @@ export interface ReceivedSpan {
   attributes: Record<string, string | number>;
   links: { traceId: string; spanId: string }[];
   isError: boolean;
-  /** The attributes of the process. */
+  /** The resource attributes, which describe the process. */
   resource: Record<string, string | number>;
 }
 
@@ -29,8 +29,9 @@ export interface Receiver {
   url: string;
   readonly spans: readonly ReceivedSpan[];
   readonly bodies: readonly Buffer[];
+  /** Returns the headers of the latest request. */
   headers(): NodeJS.Dict<string | string[]>;
-  /** Sets the status of further responses, or stops responding if it is undefined. Drops the spans of refused requests. */
+  /** Sets the status of further responses, or stops responding if it is undefined. Spans are kept only if it is 200. */
   respondWith(status: number | undefined): void;
   /** Waits for requests until the condition holds. */
   until(condition: () => boolean): Promise<void>;
@@ -93,7 +94,7 @@ const idsOf = (message: Buffer) => ({
   spanId: messages(message, 2)[0]?.toString('hex') ?? '',
 });
 
-/** Decodes a repeated KeyValue. Of the types of values, the service sends strings and integers. */
+/** Decodes a repeated KeyValue. Supports only strings and integers, the types of values that the service sends. */
 const attributesOf = (message: Buffer, field: number): Record<string, string | number> =>
   Object.fromEntries(
     messages(message, field).map((pair) => {

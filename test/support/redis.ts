@@ -11,12 +11,15 @@ export function connectRedis(t: Lifetime, url: string): Redis {
   return client;
 }
 
-/** Returns the URL of an empty Redis database that no other test uses at the same time. */
+/**
+ * Empties a Redis database and returns its URL. The databases are used in turn, so the server needs more databases than tests run
+ * at a time. The database of `REDIS_URL`, number 0, has the counter and is never returned.
+ */
 export async function freshRedisUrl(t: Lifetime): Promise<string> {
   const url = new URL(process.env.REDIS_URL ?? '');
-  const shared = connectRedis(t, url.href);
-  const [, databases] = (await shared.config('GET', 'databases')) as [string, string];
-  const taken = await shared.incr('databases taken by tests');
+  const counterClient = connectRedis(t, url.href);
+  const [, databases] = (await counterClient.config('GET', 'databases')) as [string, string];
+  const taken = await counterClient.incr('databases taken by tests');
   url.pathname = `/${1 + (taken % (Number(databases) - 1))}`;
   await connectRedis(t, url.href).flushdb();
   return url.href;

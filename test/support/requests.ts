@@ -20,14 +20,14 @@ export interface RequestOptions {
   body?: string | Uint8Array | FormData | ReadableStream;
 }
 
-/** The test that sends requests, or an object with its method `fail`. */
-type Sender = Pick<Test, 'fail'>;
+/** A test, or another object with a method `fail`. */
+type FailureReporter = Pick<Test, 'fail'>;
 
 /**
- * Returns a function that sends requests and checks each response of an operation against the contract. If an assertion
+ * Returns a function that sends requests and checks each response against the contract, if it has the operation. If an assertion
  * of the test or of a subtest fails, the latest requests and responses are printed.
  */
-export function createSender(t: Sender, url: string) {
+export function createSender(t: FailureReporter, url: string) {
   const record = recorderOf(t);
   return async (method: string, path: string, options: RequestOptions = {}): Promise<TestResponse> => {
     const { token, json, form, headers = {}, body } = options;
@@ -56,8 +56,8 @@ export function toTestResponse(status: number, headers: Headers, bytes: Buffer):
   return { status, headers, bytes, body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined };
 }
 
-/** Fails the test if a response of an operation violates the contract. */
-export function expectConformance(t: Sender, method: string, path: string, response: TestResponse): void {
+/** Fails the test if a response violates the contract. Ignores requests that match no operation. */
+export function expectConformance(t: FailureReporter, method: string, path: string, response: TestResponse): void {
   const operation = operationFor(method, path.split('?')[0] ?? path);
   const found = operation ? violations(operation, response) : [];
   if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: response.body });
@@ -66,10 +66,10 @@ export function expectConformance(t: Sender, method: string, path: string, respo
 const MAX_PRINTED_EXCHANGES = 5;
 const MAX_PRINTED_CHARACTERS = 400;
 
-const recorders = new WeakMap<Sender, (describe: () => string) => void>();
+const recorders = new WeakMap<FailureReporter, (describe: () => string) => void>();
 
 /** Returns the function that records the exchanges of a test. The latest ones are printed when an assertion fails. */
-function recorderOf(t: Sender): (describe: () => string) => void {
+function recorderOf(t: FailureReporter): (describe: () => string) => void {
   const existing = recorders.get(t);
   if (existing) return existing;
   const latest: (() => string)[] = [];
@@ -87,14 +87,14 @@ function recorderOf(t: Sender): (describe: () => string) => void {
 }
 
 /** Calls the listener when an assertion of the test or of a subtest fails. */
-function onFailure(t: Sender, listener: (assertion: string) => void): void {
+function onFailure(t: FailureReporter, listener: (assertion: string) => void): void {
   if (!(t instanceof EventEmitter)) return;
-  // tap documents the event `assert`, but emits it only with the next assertion. Later requests would then be printed, too.
+  // tap does not document this event. It emits `assert` only at the next assertion, which would include later requests.
   t.on('res', ({ ok, message }) => ok || listener(message));
   t.on('subtestAdd', (subtest) => onFailure(subtest, listener));
 }
 
-/** Returns a request and its response as text, without tokens and passwords. */
+/** Returns a request and its response as text, without tokens or passwords. */
 function describeExchange(method: string, path: string, sent: RequestOptions, { status, body, bytes }: TestResponse) {
   const { headers, json, form } = sent;
   const text = typeof sent.body === 'string' ? maskSecrets(sent.body) : undefined;
@@ -104,8 +104,8 @@ function describeExchange(method: string, path: string, sent: RequestOptions, { 
   return `  ${method} ${path} ${request}\n    → ${status} ${response}`;
 }
 
-/** Returns the session cookie's value and attributes, by lowercase name, or undefined if it is not the only one set. */
-export function cookieOf({ headers }: TestResponse): Record<string, string> | undefined {
+/** Returns `value` and the attributes, by lowercase name, of the session cookie. Undefined unless it is the only cookie set. */
+export function sessionCookieOf({ headers }: TestResponse): Record<string, string> | undefined {
   const [cookie, ...others] = headers.getSetCookie().map((line) => line.split('; '));
   const [pair, ...attributes] = cookie ?? [];
   if (!pair || others.length > 0 || !pair.startsWith('fc_session_token=')) return undefined;
@@ -118,7 +118,7 @@ export function cookieOf({ headers }: TestResponse): Record<string, string> | un
   ]);
 }
 
-/** The result of `cookieOf` for a response that clears the cookie. */
+/** The result of `sessionCookieOf` for a response that clears the cookie. */
 export const CLEARED_COOKIE = { value: '', 'max-age': '0', path: '/', httponly: '', samesite: 'Lax' };
 
 function formData(fields: NonNullable<RequestOptions['form']>): FormData {

@@ -107,7 +107,7 @@ t.test('a failed probe opens the circuit: calls fail immediately until the store
 });
 
 t.test(
-  'the circuit closes when a store responds within its timeout, even if its first probe was too slow',
+  'the circuit closes when a probe succeeds within the timeout of a call, even if the first probe timed out',
   async (t) => {
     const { breaker, store } = createFixture({ timeoutMs: 60_000 });
     store.state = 'slow';

@@ -3,7 +3,7 @@ import { clients } from '../clients/generators.js';
 import { others } from '../clients/languages.js';
 import { readmeTable, tableInReadme } from '../clients/report.js';
 
-t.test('the README lists every client with its pinned version, and all of them work', async (t) => {
+t.test('the README lists every client with the pinned version of its generator, and no failure', async (t) => {
   const ok = { ok: true, output: '', seconds: 0 };
   const results = clients.map((client) => ({
     client,

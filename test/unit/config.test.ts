@@ -41,7 +41,7 @@ function read(environment: NodeJS.ProcessEnv) {
 }
 
 const key = (id: string, secret: string) => ({ id, secret });
-const keysOf = (rest: string) => `one:${rest}`;
+const withKeyId = (rest: string) => `one:${rest}`;
 const words = (text: string) => text.split(' ');
 
 /** Returns the error message for this environment, or 'not refused'. */
@@ -130,8 +130,8 @@ const INVALID_VALUES: Record<string, string[]> = {
   TRUST_PROXY: words('true 1 localhost 10.0.0 10.0.0.0/33 10.0.0.0/0 10.0.0.0/x 10.0.0.0/ ::/129 ::1/64/64 10.0.0.1,'),
   TOKEN_KEYS: [
     ...[' ', 'one:', SECRET, `:${SECRET}`, `one ${SECRET}`, `o.ne:${SECRET}`, `one:${'x'.repeat(31)}`],
-    ...[`${SECRET},`, `${SECRET},one:${SECRET}x`, `${SECRET},two:short`, `${SECRET},two:${SECRET}`].map(keysOf),
-    keysOf(`${SECRET},two:${'k'.repeat(32)}`),
+    ...[`${SECRET},`, `${SECRET},one:${SECRET}x`, `${SECRET},two:short`, `${SECRET},two:${SECRET}`].map(withKeyId),
+    withKeyId(`${SECRET},two:${'k'.repeat(32)}`),
   ],
   LOG_LEVEL: ['loud', 'INFO', 'info\nx'],
   LOG_FORMAT: ['pretty', 'JSON'],

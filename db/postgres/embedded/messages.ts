@@ -8,10 +8,10 @@ export interface WorkerInput {
 }
 
 /**
- * Messages to the thread. `connect` replaces the current connection by a new one, whose port carries PostgreSQL's wire
- * protocol in both directions. `close` shuts PostgreSQL down and ends the thread.
+ * Messages to the thread. `connect` closes the current connection and opens a new one, whose port carries PostgreSQL's
+ * wire protocol in both directions. `close` shuts PostgreSQL down and ends the thread.
  */
 export type Command = { kind: 'connect'; port: MessagePort } | { kind: 'close' };
 
-/** The only message from the thread: PostgreSQL is ready, or its data directory could not be opened. */
+/** The only message from the thread: PostgreSQL is ready, or it could not be started. */
 export type Report = { kind: 'ready' } | { kind: 'failed'; reason: string };

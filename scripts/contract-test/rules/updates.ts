@@ -187,7 +187,7 @@ const togetherRules = [
       const { profile_link } = updated.body;
       expectEqual(profile, 'the profile', profile.body, { id, name, username, private: true, profile_link });
       await users.anonymous.send(200, `GET ${profile_link}`, { token });
-      // The second time, there is no picture.
+      // The second request removes a picture that no longer exists.
       for (const [newName, isPrivate] of [
         ['Together Again', false],
         ['Without Picture', true],

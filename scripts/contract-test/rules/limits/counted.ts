@@ -117,7 +117,7 @@ export const forgedRule = rule(
 
 export const fieldsRule = rule(
   'limits.fields',
-  'RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers) state the numbers of X-RateLimit-Limit, -Remaining and -Reset. Each limit has one policy.',
+  'RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers) state the same numbers as X-RateLimit-Limit, -Remaining and -Reset. Each limit has one policy.',
   async (users) => {
     const policies: Partial<Record<Bucket, string>> = {};
     for (const [, , bucket, send] of COUNTED) {

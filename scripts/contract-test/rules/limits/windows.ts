@@ -16,8 +16,8 @@ import { isBehindGateway } from '../http-parsing.js';
 import { operationById, PROBES, policyOf, rateLimitOf, sendRejected, untilExact } from './probes.js';
 
 /** Higher limits and longer windows are not tested, to spare a service that is not set up for tests. */
-const MAX_REQUESTS = { strict: 300, general: 2000 };
-const MAX_WINDOW_SECONDS = 20;
+const MAX_TESTED_LIMITS = { strict: 300, general: 2000 };
+const MAX_TESTED_WINDOW_SECONDS = 20;
 
 /** The maximum number of operations requested over the limit. A service may delay clients that continue. */
 const MAX_OPERATIONS_OVER_LIMIT = 4;
@@ -27,30 +27,30 @@ const windowSecondsOf = (response: CheckedResponse) => Number(policyOf(response)
 
 /** Throws SkippedError if it would take too long to wait for the end of the window. */
 function requireShortWindow(resetSeconds: number): void {
-  if (resetSeconds > MAX_WINDOW_SECONDS)
+  if (resetSeconds > MAX_TESTED_WINDOW_SECONDS)
     throw new SkippedError(`the window of ${resetSeconds} s is too long to wait for`);
 }
 
 /** The maximum number of windows that a rule waits for. */
-const MAX_WINDOWS = 3;
+const MAX_WINDOWS_TO_WAIT = 3;
 
 /** Waits until a window has ended. */
 const untilReset = (resetSeconds: number) => sleep((resetSeconds + 0.2) * 1000);
 
-/** A window that ends sooner may end before its bucket is used up. A bucket with fewer requests would show little. */
-const TO_EXHAUST = { minSeconds: 2, minRequests: 10 };
+/** With less time, the window could end before its bucket is used up. With fewer requests, the result would mean little. */
+const MIN_TO_EXHAUST = { seconds: 2, requests: 10 };
 
 const EXHAUST_CONCURRENCY = 8;
 
 /**
- * Uses up a bucket. Returns how many requests should have passed, how many have, and the first response after them.
+ * Uses up a bucket. Returns how many requests should have been accepted and how many were, and the next response.
  *
  * @throws SkippedError if the service is too slow: a new window starts before the bucket is used up
  */
 async function exhaust(send: () => Promise<CheckedResponse>) {
   const result = await untilExact(async () => {
     let start = rateLimitOf(await send());
-    if (start.resetSeconds < TO_EXHAUST.minSeconds || start.remaining < TO_EXHAUST.minRequests) {
+    if (start.resetSeconds < MIN_TO_EXHAUST.seconds || start.remaining < MIN_TO_EXHAUST.requests) {
       requireShortWindow(start.resetSeconds);
       await untilReset(start.resetSeconds);
       start = rateLimitOf(await send());
@@ -72,14 +72,14 @@ async function exhaust(send: () => Promise<CheckedResponse>) {
       passed,
       next: refused ?? (responses.at(-1) as CheckedResponse),
     };
-  }, MAX_WINDOWS);
+  }, MAX_WINDOWS_TO_WAIT);
   if (!result.exact && result.isNewWindow)
     throw new SkippedError(`the limit of ${rateLimitOf(result.next).limit} cannot be used up within a window`);
   return result;
 }
 
 /** Requests outside the contract's operations, which count in the general bucket. */
-const OTHER_LIMITED_REQUESTS: [wanted: number, request: string][] = [
+const OTHER_LIMITED_REQUESTS: [expectedStatus: number, request: string][] = [
   [404, 'GET /no-such-path'],
   [405, 'PATCH /posts'],
   [400, 'GET /%ff'],
@@ -87,7 +87,7 @@ const OTHER_LIMITED_REQUESTS: [wanted: number, request: string][] = [
 ];
 
 /** Requests that are not rate limited. */
-const UNLIMITED: [wanted: number, request: string, headers: Record<string, string>][] = [
+const UNLIMITED_REQUESTS: [expectedStatus: number, request: string, headers: Record<string, string>][] = [
   [200, 'GET /docs', {}],
   [200, 'GET /openapi.yaml', {}],
   [200, 'GET /openapi.json', {}],
@@ -97,11 +97,12 @@ const UNLIMITED: [wanted: number, request: string, headers: Record<string, strin
 export const exceededRule = (bucket: Bucket) =>
   rule(
     `limits.exceeded.${bucket}`,
-    `X-RateLimit-Remaining is the number of requests that the ${bucket} limit still allows in a window. Further requests of all its operations return 429 rate_limit_exceeded with Retry-After, and the connection is closed. The other limit is not affected.`,
+    `X-RateLimit-Remaining is the number of requests that the ${bucket} limit still allows in a window. After that, a request of any of its operations returns 429 rate_limit_exceeded with Retry-After and closes the connection. The other limit is not affected.`,
     async (users) => {
       const send = () => sendRejected(users, operationById(PROBES[bucket]), { allow429: true });
       const { limit, resetSeconds } = rateLimitOf(await send());
-      if (limit > MAX_REQUESTS[bucket]) throw new SkippedError(`the ${bucket} limit of ${limit} is too high to exceed`);
+      if (limit > MAX_TESTED_LIMITS[bucket])
+        throw new SkippedError(`the ${bucket} limit of ${limit} is too high to exceed`);
       requireShortWindow(resetSeconds);
       // Earlier rules may have used up the other bucket, which must allow a request afterwards.
       const otherProbe = operationById(PROBES[bucket === 'strict' ? 'general' : 'strict']);
@@ -121,11 +122,11 @@ export const exceededRule = (bucket: Bucket) =>
         responses.push(await sendRejected(users, operation, { allow429: true }));
       }
       if (bucket === 'general') {
-        for (const [wanted, request] of OTHER_LIMITED_REQUESTS) {
-          responses.push(await users.anonymous.send([wanted, 429], request, { allow429: true }));
+        for (const [expectedStatus, request] of OTHER_LIMITED_REQUESTS) {
+          responses.push(await users.anonymous.send([expectedStatus, 429], request, { allow429: true }));
         }
-        for (const [wanted, request, headers] of UNLIMITED) {
-          const unlimited = await users.anonymous.send(wanted, request, { headers, allow429: true });
+        for (const [expectedStatus, request, headers] of UNLIMITED_REQUESTS) {
+          const unlimited = await users.anonymous.send(expectedStatus, request, { headers, allow429: true });
           expectNoRateLimit(unlimited);
         }
       }
@@ -166,7 +167,7 @@ export const newWindowRule = rule(
       await untilReset(resetSeconds);
       const states = await probeBoth();
       return { states, exact: states.every(({ limit, remaining }) => remaining === limit - 1) };
-    }, MAX_WINDOWS);
+    }, MAX_WINDOWS_TO_WAIT);
     for (const { response, limit, remaining } of states)
       expectEqual(response, 'X-RateLimit-Remaining after the first request of a window', remaining, limit - 1);
   },
@@ -177,10 +178,10 @@ export const resetRule = rule(
   'X-RateLimit-Reset is the number of seconds until the window ends, and decreases as time passes.',
   async (users) => {
     const probe = () => sendRejected(users, operationById('getCurrentAccount'));
-    if (windowSecondsOf(await probe()) < 2) throw new SkippedError('the window is too short to observe its end');
+    if (windowSecondsOf(await probe()) < 2) throw new SkippedError('the window is too short to observe the decrease');
     const { exact, before, response } = await untilExact(async () => {
       let before = rateLimitOf(await probe());
-      // The window would end before the second request.
+      // Otherwise the window could end before the second request.
       if (before.resetSeconds < 2) {
         await untilReset(before.resetSeconds);
         before = rateLimitOf(await probe());
@@ -189,7 +190,7 @@ export const resetRule = rule(
       const response = await probe();
       const decrease = before.resetSeconds - rateLimitOf(response).resetSeconds;
       return { exact: decrease >= 1 && decrease <= 3, before, response };
-    }, MAX_WINDOWS);
+    }, MAX_WINDOWS_TO_WAIT);
     expectThat(exact, `X-RateLimit-Reset to fall from ${before.resetSeconds} by the second that has passed`, response);
   },
 );

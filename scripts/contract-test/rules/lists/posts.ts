@@ -26,7 +26,11 @@ async function countFeedPosts({ send }: User): Promise<number> {
   return count;
 }
 
-/** Checks the last pages of the feed, of each of these sizes that the feed fills. @throws SkippedError if the feed changes */
+/**
+ * Checks the last page of the feed for each of these page sizes, except those that exceed the number of posts.
+ *
+ * @throws SkippedError if the feed changes
+ */
 async function expectLastPages(user: User, limits: number[]): Promise<void> {
   const count = await countFeedPosts(user);
   const pages: [limit: number, response: CheckedResponse][] = [];

@@ -170,8 +170,8 @@ const CONTAINED_NAMES: [
   ],
 ];
 
-/** Names of which a password may contain parts. */
-const PARTS_OF_NAMES: [changes: Record<string, string>, password: string][] = [
+/** Fields of a registration, each with a password that contains a permitted part of them. */
+const PERMITTED_PARTS: [changes: Record<string, string>, password: string][] = [
   [{ username: 'harbour-seal' }, 'Teal_58-Harbour'],
   [{ email: 'harbour.seal@example.org' }, 'Teal_58-Harbour'],
   [{ email: 'harbour+seal@example.org' }, 'Teal_58-Harbour'],
@@ -228,7 +228,7 @@ export const policyRules: Rule[] = [
     'passwords.accepted.parts-of-names',
     'A password may contain the name, a part of the username or of the local part of the email, and the domain of the email.',
     async (users) => {
-      for (const [changes, password] of PARTS_OF_NAMES) {
+      for (const [changes, password] of PERMITTED_PARTS) {
         const json = { ...users.newUser(), ...changes, password, extra: 1 };
         const response = await users.anonymous.send(400, 'POST /auth/register', { json });
         expectProblemCodes(response, 'body.extra unknown_field');

@@ -13,7 +13,7 @@ const withKey = (key: string, form: Record<string, string | File> = { title: 'A 
 export const idempotencyKeyRules: Rule[] = [
   rule(
     'posts.idempotency-key.same-form',
-    'The same Idempotency-Key with the same form, in any order of its fields, returns the first response again, with its Location, even in another session, and after the post was liked, edited or deleted, or its author renamed.',
+    'The same Idempotency-Key with the same form, in any order of its fields, returns the first response again, with its Location, even in another session, and after the post has been liked, edited or deleted, or its author has been renamed.',
     async (users) => {
       const ada = await users.register();
       const sent = withKey(randomUUID(), { title: 'A title', text: 'A text', image: png() });

@@ -5,7 +5,7 @@ import { type Rule, rule } from '../../rule.js';
 export const privacyRules: Rule[] = [
   rule(
     'profiles.private.changes-visibility',
-    'Setting private to true or false by PUT /profiles/me takes effect immediately: on the profile, its picture, posts, their images and the feed.',
+    'Setting private to true or false with PUT /profiles/me takes effect immediately for the profile, its picture, posts, their images and the feed.',
     async (users) => {
       const pia = await users.sharedUser('pia');
       const ada = await users.sharedUser('ada');

@@ -53,7 +53,7 @@ export const updateRules: Rule[] = [
 
   rule(
     'profiles.update.same-value',
-    'PUT /profiles/me with the current value of a field returns 200, as does remove_image=true without a picture. The username can change to another case.',
+    'PUT /profiles/me with the current value of a field returns 200, as does remove_image=true without a picture. The case of the username can be changed.',
     async (users) => {
       const { send } = await users.sharedUser('pia');
       const { name, username, email } = (await send(200, 'GET /auth/me')).body;

@@ -59,7 +59,7 @@ const ENDINGS_OF_CURRENT_SESSION: [
 export const clearedCookieRules = ENDINGS_OF_CURRENT_SESSION.map(([id, description, endSession]) =>
   rule(
     `cookie.cleared.${id}`,
-    `${description} clears the cookie with the attributes that it was set with. The token of the session then returns 401 invalid_token, in the header and in the cookie.`,
+    `${description} clears the cookie with the attributes that it was set with. A request with the token of the session then returns 401 invalid_token, whether the token is in the header or in the cookie.`,
     async (users) => {
       const user = await users.register();
       const login = await users.login(user);
@@ -86,7 +86,7 @@ const ENDINGS_OF_OTHER_SESSIONS: [id: string, description: string, request: (log
 export const keptCookieRules = ENDINGS_OF_OTHER_SESSIONS.map(([id, description, request]) =>
   rule(
     `cookie.kept.${id}`,
-    `${description} does not affect the cookie and the current session. The token of the ended session returns 401 invalid_token.`,
+    `${description} affects neither the cookie nor the current session. Requests with the token of the ended session return 401 invalid_token.`,
     async (users) => {
       const user = await users.register();
       const token: string = (await users.login(user)).body.token;

@@ -2,11 +2,11 @@ import type { Subject } from '../../rule.js';
 import { dimensionRules } from './dimensions.js';
 import { metadataRules } from './metadata.js';
 import { formSyntaxRule, partRules } from './parts.js';
-import { imageDeletionRules, removalRules } from './removal.js';
+import { deletionRules, removeOrReplaceRules } from './removal.js';
 import { formSizeRule, sizeRules } from './size.js';
 import { acceptedTypeRules, rejectedTypeRules, signatureRules } from './types.js';
 
-/** Every kind of file on every form that accepts one. */
+/** The forms that accept an image: types, metadata, sizes, dimensions, syntax, and the removal of images. */
 export const uploads: Subject = {
   name: 'Uploads',
   rules: [
@@ -19,7 +19,7 @@ export const uploads: Subject = {
     ...dimensionRules,
     ...partRules,
     formSyntaxRule,
-    ...removalRules,
-    ...imageDeletionRules,
+    ...removeOrReplaceRules,
+    ...deletionRules,
   ],
 };

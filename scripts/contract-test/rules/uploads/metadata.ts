@@ -30,7 +30,7 @@ const UNREADABLE = Buffer.concat([samples.jpeg.subarray(0, 3), ascii('<script>al
 const profile = segment(0xe2, 'ICC_PROFILE\0\x01\x01profile');
 const exif = (data: Buffer) => segment(0xe1, Buffer.concat([ascii('Exif\0\0'), data]));
 
-/** Returns a sample with appended bytes, the first of which is zero like padding, and the sample. */
+/** Returns a sample with trailing bytes, which start with a zero like padding, and the sample itself. */
 const withTrailer = (sample: Buffer): [Buffer, Buffer] => [
   Buffer.concat([sample, ascii('\0<script>alert(1)</script>')]),
   sample,

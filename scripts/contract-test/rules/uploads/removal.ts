@@ -6,7 +6,7 @@ import { rule } from '../../rule.js';
 import type { User } from '../../users.js';
 import { ascii, EMPTY_FILE_INPUT, expectStored, FORMS, getUploader, imagePart, otherField, textPart } from './forms.js';
 
-export const removalRules = FORMS.filter(({ canRemove }) => canRemove).flatMap((form) => [
+export const removeOrReplaceRules = FORMS.filter(({ canRemove }) => canRemove).flatMap((form) => [
   rule(
     `uploads.remove-image.false.${form.id}`,
     `${form.title} ignores remove_image=false: an image in the same form is stored, and a form without other fields returns 400.`,
@@ -67,7 +67,7 @@ export const removalRules = FORMS.filter(({ canRemove }) => canRemove).flatMap((
 
   rule(
     `uploads.replaced.${form.id}`,
-    `An image sent by ${form.title} replaces the previous image, which can no longer be downloaded and had another ETag. A form without image and remove_image leaves the image unchanged.`,
+    `An image sent by ${form.title} replaces the previous image, which can no longer be downloaded, and has another ETag. A form without image or remove_image leaves the image unchanged.`,
     async (users) => {
       const user = await getUploader(users);
       const first = await expectStored(users, form, samples.png, 'image/png', 'image/png');
@@ -87,7 +87,7 @@ const DELETIONS: [id: string, description: string, remove: (user: User, post: Po
   ['account', 'DELETE /profiles/me', ({ send, password }) => send(200, 'DELETE /profiles/me', { json: { password } })],
 ];
 
-export const imageDeletionRules = DELETIONS.map(([id, description, remove]) =>
+export const deletionRules = DELETIONS.map(([id, description, remove]) =>
   rule(`uploads.ended.${id}`, `${description} removes the stored image of a post.`, async (users) => {
     const user = id === 'account' ? await users.register() : await getUploader(users);
     const other = await users.sharedUser('ada');

@@ -40,7 +40,7 @@ async function sendTooLarge(users: TestUsers, form: Form): Promise<CheckedRespon
 
 export const formSizeRule = rule(
   'uploads.size.form',
-  'A form may contain an image of exactly 5 MiB and the longest title and text. A form that is more than 256 KiB larger than an image may be returns 413 body_too_large.',
+  'A form may contain an image of exactly 5 MiB and the longest title and text. A form of more than 5 MiB + 256 KiB returns 413 body_too_large.',
   async (users) => {
     const { send } = await getUploader(users);
     const [title, text] = ['🐟'.repeat(200), '🐟'.repeat(10_000)];
