@@ -173,7 +173,7 @@ t.test('batch sizes are reported by batch', async (t) => {
   t.ok(deletion('batch_size_sum', { batch: 'deliverNode' }) >= 1);
 });
 
-t.test('reports waiting and overdue outbox entries and the age of the oldest', async (t) => {
+t.test('reports waiting and overdue outbox entries and the age of the oldest overdue one', async (t) => {
   const { db } = service.stores;
   const key = `metrics-${randomBytes(8).toString('hex')}`;
   const read = async () => {
@@ -198,8 +198,8 @@ t.test('reports waiting and overdue outbox entries and the age of the oldest', a
       ('post', ${key}, now() + interval '1 hour', 0, now())`.execute(db);
   const { person, post, image } = await read();
   t.same(person?.slice(0, 2), [2, 1], 'an entry whose delivery has failed is overdue');
-  t.ok((person?.[2] ?? 0) >= 7000 && (person?.[2] ?? 0) < 8000);
-  t.same(post?.slice(0, 2), [1, 0]);
+  t.ok((person?.[2] ?? 0) >= 100 && (person?.[2] ?? 0) < 1000);
+  t.same(post, [1, 0, 0]);
   t.same(image, [0, 0, 0]);
   await db.deleteFrom('outbox').where('key', '=', key).execute();
   t.same((await read()).person, [0, 0, 0]);
@@ -228,7 +228,10 @@ t.test('reports connections and large responses', async (t) => {
   const metrics = createTestMetrics(t);
   metrics.watchHttp({
     connections: { open: new Set(['one', 'two']), counts: { evicted: 3, refused: 5 } },
-    responses: { unsentBytes: 7, waitingBytes: 11, refused: 13 },
+    responses: [
+      { unsentBytes: 3, waitingBytes: 11, refused: 4 },
+      { unsentBytes: 4, waitingBytes: 0, refused: 9 },
+    ],
   });
   for (const read of ['first', 'second']) {
     const exposition = await metrics.read();

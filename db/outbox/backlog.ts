@@ -10,16 +10,18 @@ export interface Backlog {
   waiting: number;
   /** The number of entries that are due, or whose delivery has failed before. */
   overdue: number;
-  /** The age of the oldest entry; 0 without entries. */
+  /** The age of the oldest overdue entry; 0 if there is none. */
   ageSeconds: number;
 }
+
+const IS_OVERDUE = sql<boolean>`(attempts > 0 or due_at <= ${NOW})`;
 
 /** Returns the backlog of each kind, including empty ones. */
 export async function readBacklog(db: Database): Promise<Backlog[]> {
   const { rows } = await sql<Backlog>`
     select kind, count(id) as waiting,
-      count(id) filter (where attempts > 0 or due_at <= ${NOW}) as overdue,
-      coalesce(extract(epoch from ${NOW} - min(created_at)), 0)::float8 as "ageSeconds"
+      count(id) filter (where ${IS_OVERDUE}) as overdue,
+      coalesce(extract(epoch from ${NOW} - min(created_at) filter (where ${IS_OVERDUE})), 0)::float8 as "ageSeconds"
     from unnest(array['person', 'post', 'image']) as kind left join outbox using (kind)
     group by kind`.execute(db);
   return rows;

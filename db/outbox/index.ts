@@ -62,7 +62,7 @@ const MAX_UNAVAILABLE_BACKOFF_SECONDS = 5;
 /** How many due entries the relay reads at a time. */
 const RELAY_BATCH_SIZE = 100;
 
-/** The relay delivers the kinds of each store separately, so that one unavailable store does not block the other. */
+/** The relay delivers the kinds of each store separately, so that one unavailable or slow store does not block the other. */
 const KINDS_BY_STORE: readonly Kind[][] = [['person', 'post'], ['image']];
 
 /** Inserts entries in the transaction that changes the rows. Returns them, so that they can be delivered after the commit. */
@@ -108,7 +108,7 @@ export function createOutbox(
   const stopped = new AbortController();
   const deliverNode = createNodeDelivery({ graphTransactions, graph }, observer, stopped.signal);
   const inlineDeliveries = new Set<Promise<void>>();
-  let relay: Promise<void> | undefined;
+  let relay: Promise<unknown> | undefined;
 
   /**
    * Delivers an entry, or reschedules it if the delivery fails. Returns false if there was nothing to do: the entry has already
@@ -187,16 +187,13 @@ export function createOutbox(
     return handledCount;
   }
 
-  /** Delivers due entries until the outbox is stopped. */
-  async function runRelay(): Promise<void> {
+  /** Delivers due entries of one store until the outbox is stopped. */
+  async function runRelay(kinds: readonly Kind[]): Promise<void> {
     while (!stopped.signal.aborted) {
-      let handledCount = 0;
-      for (const kinds of KINDS_BY_STORE) {
-        handledCount += await deliverDue(kinds).catch((error) => {
-          if (!(error instanceof StoreUnavailableError)) log.warn({ err: error }, 'outbox relay failed');
-          return 0;
-        });
-      }
+      const handledCount = await deliverDue(kinds).catch((error) => {
+        if (!(error instanceof StoreUnavailableError)) log.warn({ err: error }, 'outbox relay failed');
+        return 0;
+      });
       if (handledCount === 0)
         await sleep(POLL_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
@@ -220,7 +217,7 @@ export function createOutbox(
       await withTimeout(INLINE_TIMEOUT_MS, delivery).catch(() => undefined);
     },
     start() {
-      relay = runRelay();
+      relay = Promise.all(KINDS_BY_STORE.map(runRelay));
     },
     async stop() {
       stopped.abort();

@@ -49,7 +49,8 @@ const CLAIM_DEADLINE = secondsFromNow(15 * 60);
 
 /**
  * Stores the file at `path` under a random name, and passes the pending image to `commit`, whose transaction has to claim it.
- * Removes the image if `commit` does not claim it. Returns the result of `commit`.
+ * Removes the image if `commit` does not claim it. If the image cannot be stored, its entry remains until it is due. Returns the
+ * result of `commit`.
  *
  * @param extension without the dot
  */

@@ -21,7 +21,7 @@ export interface PostgresOptions {
 /**
  * The options of the pool for migrations, verification and moves. Few of their statements run at a time, but some take long.
  * The server ends a transaction that is idle for `idleTimeoutMs`, for example because its process is suspended. A transaction
- * is also idle while it waits for the migration of the graph, which takes less time.
+ * is also idle while it waits for the migration of the graph, which normally takes less time.
  */
 const MAINTENANCE = { poolSize: 2, timeoutMs: 24 * 60 * 60 * 1000, idleTimeoutMs: 60 * 60 * 1000 };
 

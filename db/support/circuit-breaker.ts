@@ -9,14 +9,17 @@ import type { Log } from './log.js';
  * minimal request. The probe is needed because a slow statement does not mean that the store is unavailable. If the probe or
  * any other call gets a response, the breaker stays closed. Otherwise it opens.
  *
- * Open: calls in progress are abandoned, and new calls fail immediately. The probe is repeated, now with at least the timeout
- * of a call: on a slow network, the round trips that open its connection may exceed `PROBE_TIMEOUT_MS`.
+ * Open: calls in progress are abandoned, and new calls fail immediately. The probe is repeated, now with the timeout of a call,
+ * within `OPEN_PROBE_TIMEOUT_MS`: on a slow network, the round trips that open its connection may exceed `PROBE_TIMEOUT_MS`.
  *
  * Half-open: a probe has succeeded, and the store is being warmed up. Calls still fail. Then the breaker closes.
  */
 
 /** The timeout of the probe after a failed call. It is short, so that an unavailable store is detected quickly. */
 const PROBE_TIMEOUT_MS = 600;
+
+/** The bounds of the timeout of later probes. A probe whose connection hangs must not delay the recovery for long. */
+const OPEN_PROBE_TIMEOUT_MS = { min: PROBE_TIMEOUT_MS, max: 5000 };
 
 const PROBE_INTERVAL_MS = 250;
 
@@ -104,6 +107,7 @@ export function createCircuitBreaker({
   warmUp,
   log,
 }: Options): CircuitBreaker {
+  const openProbeTimeoutMs = Math.min(Math.max(timeoutMs, OPEN_PROBE_TIMEOUT_MS.min), OPEN_PROBE_TIMEOUT_MS.max);
   const inProgress = new Set<StoreCall>();
   const shutdown = new AbortController();
   let isProbing = false;
@@ -131,7 +135,7 @@ export function createCircuitBreaker({
 
   /** Returns whether the breaker may close. A failed warm-up does not prevent that, unless it found the store unavailable. */
   const isReady = async () =>
-    (await probeSucceeds(Math.max(timeoutMs, PROBE_TIMEOUT_MS))) &&
+    (await probeSucceeds(openProbeTimeoutMs)) &&
     (!warmUp ||
       raceWithAbort(AbortSignal.timeout(WARM_UP_TIMEOUT_MS), warmUp).then(
         () => true,

@@ -58,6 +58,10 @@ export async function startControlServer(
     }
   });
   server.timeout = idleTimeoutMs;
+  // Replaces Node's listener, which would also disconnect a client that waits for this service.
+  server.on('timeout', (socket) => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
   const socketPath = controlSocketPath(directory);
   try {
     await makePrivateDirectory(directory);

@@ -38,13 +38,14 @@ interface StoreSources {
 /** The current state of the API server. It is read at each scrape. */
 interface HttpSources {
   connections: { readonly open: ReadonlySet<unknown>; readonly counts: { evicted: number; refused: number } };
-  responses: { unsentBytes: number; waitingBytes: number; refused: number };
+  /** The usage of each budget for large responses. */
+  responses: readonly { unsentBytes: number; waitingBytes: number; refused: number }[];
 }
 
 export interface Metrics extends Observer {
   /**
-   * Records a request. `operation` is `none` if the request matches no operation of the contract. `status` is 499 if the client
-   * disconnected before the response started. The duration of a 499 is not recorded, because it depends only on the client.
+   * Records a request. `operation` is `none` if the request matches no operation of the contract. `status` is 499 if the
+   * connection closed before the response started. The duration of a 499 is not recorded, because it mostly depends on the client.
    */
   recordRequest(operation: OperationId | 'none', status: number, seconds: number): void;
   /** Records a request that exceeded the storage quota of its account. */
@@ -102,7 +103,7 @@ export function createMetrics(): Metrics {
 
   const requests = counter(
     'http_requests_total',
-    'Requests, by status; 499 if the client disconnected before the response.',
+    'Requests, by status; 499 if the connection closed before the response started.',
     'operation',
     'status',
   );
@@ -148,7 +149,7 @@ export function createMetrics(): Metrics {
   const outboxOldestAge = sharedGauge(
     'max',
     'outbox_oldest_age_seconds',
-    'Age of the oldest undelivered outbox entry.',
+    'Age of the oldest overdue outbox entry.',
     'kind',
   );
   const freeSpace = sharedGauge('min', 'data_directory_free_bytes', 'Free space on the disk of DATA_DIR.');
@@ -181,10 +182,13 @@ export function createMetrics(): Metrics {
     closedConnections.reset();
     closedConnections.inc({ reason: 'evicted' }, connections.counts.evicted);
     closedConnections.inc({ reason: 'refused' }, connections.counts.refused);
-    largeResponseBytes.set({ state: 'unsent' }, responses.unsentBytes);
-    largeResponseBytes.set({ state: 'waiting' }, responses.waitingBytes);
+    largeResponseBytes.reset();
     refusedResponses.reset();
-    refusedResponses.inc(responses.refused);
+    for (const { unsentBytes, waitingBytes, refused } of responses) {
+      largeResponseBytes.inc({ state: 'unsent' }, unsentBytes);
+      largeResponseBytes.inc({ state: 'waiting' }, waitingBytes);
+      refusedResponses.inc(refused);
+    }
   }
 
   async function updateStoreMetrics({

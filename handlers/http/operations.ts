@@ -29,13 +29,18 @@ const operations: Readonly<Record<OperationId, Operation>> = routes;
 const serializers: Readonly<Record<OperationId, Readonly<Record<number, (body: unknown) => string>>>> =
   generated.serializers;
 
+interface ResponseBudgets {
+  budget: ResponseBudget;
+  imageBudget: ResponseBudget;
+}
+
 /** Registers a route for every operation of the contract. */
 export async function registerOperations(
   server: FastifyInstance,
   document: object,
   context: AppContext,
   trustedOrigins: ReadonlySet<string>,
-  budget: ResponseBudget,
+  budgets: ResponseBudgets,
 ): Promise<void> {
   server.decorateRequest('user', undefined);
 
@@ -53,7 +58,7 @@ export async function registerOperations(
           if (operation.secured) request.user = await authenticate(request, context, request.early?.verifiedToken);
           refuseCrossSite(request, trustedOrigins);
         },
-        handler: (request: FastifyRequest, reply: FastifyReply) => respond(operation, request, reply, context, budget),
+        handler: (request: FastifyRequest, reply: FastifyReply) => respond(operation, request, reply, context, budgets),
       };
     },
   });
@@ -101,13 +106,13 @@ async function respond(
   request: FastifyRequest,
   reply: FastifyReply,
   context: AppContext,
-  budget: ResponseBudget,
+  { budget, imageBudget }: ResponseBudgets,
 ): Promise<unknown> {
   const pending = request.early?.response ?? execute(operation, request, reply, context);
   // Otherwise `request` would keep the response in memory while its JSON waits to be sent.
   request.early = undefined;
   const response = await pending;
-  if (response.body instanceof Readable) await acquireForStream(budget, response.body, request, reply);
+  if (response.body instanceof Readable) await acquireForStream(imageBudget, response.body, request, reply);
   reply.code(response.status).headers(response.headers ?? {});
   const serialize = serializers[operation.id][response.status];
   if (!serialize) return response.body ?? reply.send();

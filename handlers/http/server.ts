@@ -29,7 +29,7 @@ import { registerOperations } from './operations.js';
 import { limitPipelining } from './pipelining.js';
 import { createRateLimiter } from './rate-limits.js';
 import { isRepeated } from './raw-headers.js';
-import { createResponseBudget } from './response-budget.js';
+import { createResponseBudget, IMAGE_LIMITS } from './response-budget.js';
 import { startSlowReaderSweep } from './slow-readers.js';
 
 /*
@@ -175,15 +175,16 @@ export async function buildServer(
   });
 
   const budget = createResponseBudget();
+  const imageBudget = createResponseBudget(IMAGE_LIMITS);
   const connections = limitConnections(server.server, await readConnectionLimits(), config.trustProxy);
-  metrics.watchHttp({ connections, responses: budget.usage });
+  metrics.watchHttp({ connections, responses: [budget.usage, imageBudget.usage] });
   const stopSweep = startSlowReaderSweep(connections.open);
   server.addHook('onClose', async () => stopSweep());
 
   const addMethodNotAllowedRoutes = trackMethods(server);
   registerBodyParser(server);
   await registerDocs(server, document, budget);
-  await registerOperations(server, document.parsed, context, trustedOrigins, budget);
+  await registerOperations(server, document.parsed, context, trustedOrigins, { budget, imageBudget });
   addMethodNotAllowedRoutes();
   server.server.on('connect', refuseConnect.bind(server));
   // Ignores unknown values of `Expect`, as RFC 9110 section 10.1.1 allows. Node would respond with a 417 without a body.

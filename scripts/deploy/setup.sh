@@ -3,8 +3,7 @@
 #
 #   setup.sh SECRETS S3 CADDY PROMETHEUS     the folders of these volumes
 #
-# Creates the secrets at the first start, and writes them to files that only the user of one container can read. A second run
-# changes nothing.
+# Creates the secrets at the first start. Every start writes them to files that only the user of one container can read.
 set -eu
 umask 077
 secrets=$1 s3=$2 caddy=$3 prometheus=$4

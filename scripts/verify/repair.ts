@@ -14,7 +14,7 @@ import { chunks } from '../pages.js';
 export interface Repair {
   /** Updates the other stores from the rows of these entities. Returns the number of successful updates. */
   reconcile(entities: readonly EntityReference[]): Promise<number>;
-  /** Tries to deliver each entry once. Returns the number of delivered entries. */
+  /** Tries to deliver each entry, and leaves retries to the relay. Returns the number of delivered entries. */
   deliver(entries: readonly OutboxEntry[]): Promise<number>;
   stop(): Promise<void>;
 }

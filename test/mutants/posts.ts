@@ -55,15 +55,15 @@ export const posts: Mutant[] = [
   {
     breach: 'account deletion keeps the posts',
     file: 'db/accounts.ts',
-    find: `trx .deleteFrom('posts') .where('author_id', '=', checkedCredentials.id) .returning(['id', 'image']) .execute()`,
-    replace: `trx.selectFrom('posts').where('author_id', '=', -1).select(['id', 'image']).execute()`,
+    find: '(await postsOfAccount.execute()).map(({ id }) => id)',
+    replace: '[]',
     caughtBy: ['accounts.delete.posts', 'accounts.delete.images'],
   },
   {
     breach: 'account deletion keeps likes and friendships',
     file: 'db/accounts.ts',
-    find: `{ kind: 'person', key: checkedCredentials.id },`,
-    replace: '',
+    find: '[person, ...imageReferences(account.picture)]',
+    replace: 'imageReferences(account.picture)',
     caughtBy: ['accounts.delete.likes'],
   },
   {
