@@ -15,11 +15,12 @@ import { filterVisible, type PostReaders, type PostsPage, readPage, recheckVisib
  *   1. The window: reads the newest posts and filters them for the viewer. It serves nearly every first page.
  *   2. The wide window: reads the ids of many more posts, filters the ids for the viewer, and then reads the posts of the page.
  *      It serves viewers who may see only few of the newest posts, because most accounts are private.
- *   3. The viewer's own query: merges the newest public posts, whose ids concurrent requests share too, with those of the viewer
- *      and the viewer's friends. It serves all other pages.
+ *   3. The viewer's own query: combines the newest public posts with the posts of the viewer and the viewer's friends. Concurrent
+ *      requests share the query for the ids of the public posts. Pages that end beyond `MAX_SHARED_POSTS` are scanned in slices
+ *      instead (see `deep-pages.ts`). It serves all other pages.
  *
- * Posts are read before they are filtered. This is safe for a list, because its response time does not reveal whether a
- * particular post exists.
+ * Hidden posts, or only their ids, are read too, and filtered out afterwards. This is safe for a list, because its response time
+ * does not reveal whether a particular post exists.
  */
 
 /** The maximum number of rows in the window. */
@@ -34,7 +35,7 @@ const OVERFETCH_FACTOR = 3;
 /** The same for the wide window. If too many posts are hidden, it is read again with the maximum number of ids. */
 const WIDE_OVERFETCH_FACTOR = 40;
 
-/** Pages that end beyond this many posts do not share the scan for public posts, which would delay the first pages of others. */
+/** Pages that end beyond this many posts do not share the scan for public posts, because a long scan would delay first pages. */
 const MAX_SHARED_POSTS = 200;
 
 /** The maximum duration of the scan for public posts. */
@@ -76,10 +77,10 @@ async function readWindow({ read }: Stores, viewer: number, { limit, offset }: P
   const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
   const window = await read.newestPosts(count);
   const { rows, publicOrOwnCount } = scanPrefix(viewer, window, end);
-  // Whether public and own posts alone do not fill the page, and older posts may follow the window.
+  // Whether public and own posts alone do not reach the end of the page, and older posts may follow the window.
   const mayFallShort = publicOrOwnCount <= end && window.length >= count;
-  // If they fill less than half of the page, friends' posts rarely fill the rest, so the query for friendships would probably
-  // be wasted.
+  // If they are fewer than half of the posts up to that end, friends' posts rarely make up the rest, so the query for friendships
+  // would probably be wasted.
   if (mayFallShort && 2 * publicOrOwnCount < end) return undefined;
   const { posts, more } = await filterVisible(read, viewer, rows, end);
   if (mayFallShort && !more) return undefined;
@@ -144,7 +145,7 @@ interface NewestIds {
 }
 
 /**
- * Returns the ids of the newest posts. The query returns one row with JSON, because parsing thousands of rows would take
+ * Returns the ids of the newest posts. The query returns one row with JSON, because parsing thousands of rows would take too
  * long.
  */
 export async function newestIds(db: Database, limit: number): Promise<NewestIds> {
@@ -169,8 +170,10 @@ async function readByQuery(stores: Stores, viewer: number, page: Page, client?: 
     return readPage(read, viewer, page, (query) => readDeepPage(stores, { publicOrBy: authors }, query, client));
   }
   const publicIds = await read.newestPublicIds(end + 1);
-  const { posts, more } = await readPage(read, viewer, page, (query) => postsAmongOrBy(db, publicIds, authors, query));
-  // A post may have been deleted after its id was read.
+  const { posts, more } = await readPage(read, viewer, page, (query) =>
+    postsByIdsOrAuthors(db, publicIds, authors, query),
+  );
+  // If a public post was deleted after its id was read, the page may have too few rows, although older posts follow.
   return { posts, more: more || publicIds.length > end };
 }
 
@@ -190,7 +193,7 @@ export async function newestPublicIds(db: Database, limit: number): Promise<numb
 }
 
 /** Returns a page of the posts that have one of these ids or are by one of these authors. */
-export async function postsAmongOrBy(
+export async function postsByIdsOrAuthors(
   db: Database,
   ids: readonly number[],
   authors: readonly number[],
@@ -203,8 +206,8 @@ export async function postsAmongOrBy(
 }
 
 /**
- * Builds the subquery that selects the ids of a page. It merges the posts with these ids with the newest posts of each author,
- * which are read from an index. Limit and offset are literals, so that PostgreSQL plans each statement for its offset.
+ * Builds the subquery that selects the ids of a page. It combines the posts that have these ids and the newest posts of each
+ * author. The latter are read from an index. Limit and offset are literals, so that PostgreSQL plans each statement for its offset.
  */
 function mergedPage(ids: readonly number[], authors: readonly number[], { limit, offset }: Page) {
   return sql<number>`(

@@ -23,6 +23,7 @@ const register = (fields: object) =>
 t.test('field problems have messages that can be shown to a user', async (t) => {
   const pdf = new Blob(['%PDF-1.7']);
   const pngAsGif = new Blob([samples.png], { type: 'image/gif' });
+  // The name of the field is empty if a problem concerns the whole body or path.
   const mustBeEmpty = ' must be empty, because this operation takes no body';
   for (const [send, ...expected] of [
     [create({ title: '' }), 'title must not be blank'],

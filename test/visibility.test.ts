@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';
 import { findIdsInSlices } from '../db/deep-pages.js';
-import { newestIds, newestPublicIds, postsAmongOrBy } from '../db/feed.js';
+import { newestIds, newestPublicIds, postsByIdsOrAuthors } from '../db/feed.js';
 import { findPostOwners, findPostsPublicOrOwn } from '../db/posts.js';
 import { canSee, isPublicOrOwn } from '../db/visibility.js';
 import { findVisiblePost } from '../db/visible-posts.js';
@@ -58,7 +58,7 @@ t.test('the visibility rule has the same result in TypeScript and in SQL, for ge
       const author = newest.privateAuthorIds[index] ?? null;
       return author === null || allowed.includes(author);
     });
-    const page = (await postsAmongOrBy(db, publicIds, allowed, PAGE)).map(({ id }) => id);
+    const page = (await postsByIdsOrAuthors(db, publicIds, allowed, PAGE)).map(({ id }) => id);
     const list = { publicOrBy: allowed };
     const idsWithHashTable = await findIdsInSlices(db, list, PAGE);
     const idsWithLookups = await findIdsInSlices(db, list, PAGE, { maxHashedAccounts: 0 });

@@ -82,7 +82,7 @@ export async function checkArchive(archive: string): Promise<number> {
   const hashes = new Map<string, string>();
   let manifest = '';
   let irregular: string | undefined;
-  // Opened once for its error: `list` does not fail if the archive is missing.
+  // Outside of the try block, so that a missing or unreadable file is not reported as a bad archive.
   await (await open(archive)).close();
   try {
     await list({

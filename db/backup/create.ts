@@ -20,8 +20,8 @@ interface Sources {
  * Creates an archive of the embedded stores while they are in use. Yields its bytes.
  *
  * The archive contains the database as of the end of the base backup, and the images as of the same time. To achieve this,
- * the removal of images is held off during the whole backup, and the storing of new images while the base backup ends and
- * the images are listed. As a result, the archive contains every image that a row refers to, and every image in the archive
+ * removals of images are held off during the whole backup. New images are held off only while the base backup ends and the
+ * images are listed. As a result, the archive contains every image that a row refers to, and every image in the archive
  * has a row or an outbox entry.
  */
 export const createBackup = (sources: Sources): AsyncGenerator<Uint8Array> => writeArchive(readEntries(sources));

@@ -16,8 +16,8 @@ interface Options {
 
 /**
  * Returns a stream of the same bytes as `body`. It reads `body` at full speed, so that a slow client does not occupy a
- * connection of the store. Bytes that the client has not read yet wait in memory. If there are too many, they are written
- * to an unlinked temporary file, which the operating system deletes when the stream or the process ends.
+ * connection of the store. Bytes that the client has not read yet wait in memory. When the memory is full, the bytes that
+ * follow are written to an unlinked temporary file, which the operating system deletes when the stream or the process ends.
  *
  * `receive` copies from the store to memory while the client keeps up, and to the file otherwise. `serve` copies from the file
  * to the client, and ends the stream.

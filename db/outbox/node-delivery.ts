@@ -27,7 +27,7 @@ type Entry = Pick<Selectable<OutboxTable>, 'id' | 'kind' | 'key' | 'delivered'>;
 type Outcome = 'done' | 'skipped' | 'continueAlone';
 
 /**
- * The maximum number of entries in a batch. Until the batch commits, it holds exclusive locks, and logins of its people and
+ * The maximum number of entries in a batch. A batch holds exclusive locks until it commits. Until then, logins of its people and
  * likes of its posts wait.
  */
 const MAX_BATCH_SIZE = 50;
@@ -148,12 +148,15 @@ async function findExistingIds(
   return rows.map(({ id }) => id);
 }
 
-/** Claims due entries as `claimDueEntries` does, and takes exclusive locks on their accounts and posts. */
+/**
+ * Claims due entries as `claimDueEntries` does, and takes exclusive locks on their accounts and posts. The unused count makes
+ * PostgreSQL take all locks.
+ */
 async function claimAndLock(trx: DatabaseTransaction, ids: readonly number[]): Promise<Entry[]> {
   const { rows } = await sql<Entry>`
     with claimed as materialized (${claimDueEntries(trx, ids)}),
     locked as materialized (${exclusiveLocksOf(sql`select kind = 'post' as is_post, key::int8 as id from claimed`)})
-    select claimed.* from claimed, (select count(*) from locked) as all_locked`.execute(trx);
+    select claimed.* from claimed, (select count(*) from locked) as lock_count`.execute(trx);
   return rows;
 }
 

@@ -43,8 +43,8 @@ const refuseMissing = (fields: Record<string, string>, ...names: string[]) =>
 
 /**
  * Starts a second, independent implementation of accounts, posts and likes, in memory and on `node:http`. It violates the
- * contract on purpose: login does not normalize the email, a repeated like counts again, a title may be blank, and
- * `author_id` is accepted.
+ * contract on purpose: login does not normalize the email, a repeated like counts again, a title may consist of
+ * spaces, and `POST /posts/create` ignores `author_id`.
  */
 export async function startSecondService(t: Test): Promise<string> {
   const accounts = new Map<number, Account>();
@@ -144,9 +144,12 @@ export async function startSecondService(t: Test): Promise<string> {
     const user = sessions.get(token);
     if (!user && !publicRoutes[route])
       return { ...error(401, 'missing_credentials', 'Log in first.'), headers: { 'WWW-Authenticate': 'Bearer' } };
-    const sent = new Response(new Uint8Array(await buffer(request)), { headers: { 'Content-Type': type } });
+    // A Response parses both forms and JSON.
+    const requestBody = new Response(new Uint8Array(await buffer(request)), { headers: { 'Content-Type': type } });
     const isForm = type.startsWith('multipart/form-data');
-    const fields = isForm ? Object.fromEntries(await sent.formData()) : JSON.parse((await sent.text()) || '{}');
+    const fields = isForm
+      ? Object.fromEntries(await requestBody.formData())
+      : JSON.parse((await requestBody.text()) || '{}');
     return handler({ query, last: pathname.split('/').at(-1) ?? '', fields, user: user as Account });
   }
 

@@ -15,7 +15,7 @@ export class EmbeddedConnection extends Duplex {
     this.#open = open;
   }
 
-  /** Opens the session. pg calls this method and the following ones, as it calls those of a `net.Socket`. */
+  /** Opens the session. pg calls this method and the next four, because it expects a `net.Socket`. */
   connect(): void {
     try {
       this.#port = this.#open();
