@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import neo4j, { type Driver, Neo4jError, type Session } from 'neo4j-driver';
-import { createCircuitBreaker } from '../support/circuit-breaker.js';
+import { createCircuitBreaker, MAX_PROBE_TIMEOUT_MS } from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
 import { withTimeout } from '../support/timeout.js';
 
@@ -123,7 +123,7 @@ export function connectNeo4j(
   async function verifyConnectivity(): Promise<void> {
     const probeDriver = open(1);
     try {
-      await withTimeout(timeoutMs, probeDriver.verifyConnectivity());
+      await withTimeout(Math.min(timeoutMs, MAX_PROBE_TIMEOUT_MS), probeDriver.verifyConnectivity());
     } finally {
       void close(probeDriver);
     }

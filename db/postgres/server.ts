@@ -1,7 +1,7 @@
 import { CompiledQuery, type DatabaseConnection, Kysely, PostgresDialect, PostgresDriver } from 'kysely';
 import pg from 'pg';
 import type { Tables } from '../schema.js';
-import { type CircuitBreaker, createCircuitBreaker, type StoreCall } from '../support/circuit-breaker.js';
+import { type CircuitBreaker, createCircuitBreaker, MAX_PROBE_TIMEOUT_MS, type StoreCall } from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
 import { noopObserver, type Observer } from '../support/observer.js';
 import { clientWithBreaker, clientWithMetrics, createPool, isUnavailable, typeParsers, usageOf } from './client.js';
@@ -49,7 +49,7 @@ export function openPostgres(
       store: 'postgres',
       timeoutMs: callTimeoutMs,
       isUnavailable,
-      probe: () => probe(url, timeoutMs),
+      probe: () => probe(url, Math.min(timeoutMs, MAX_PROBE_TIMEOUT_MS)),
       ...options,
       log,
     });

@@ -10,7 +10,7 @@ import type { Log } from './log.js';
  * any other call gets a response, the breaker stays closed. Otherwise it opens.
  *
  * Open: calls in progress are abandoned, and new calls fail immediately. The probe is repeated, now with the timeout of a call,
- * within `OPEN_PROBE_TIMEOUT_MS`: on a slow network, the round trips that open its connection may exceed `PROBE_TIMEOUT_MS`.
+ * at most `MAX_PROBE_TIMEOUT_MS`: on a slow network, the round trips that open its connection may exceed `PROBE_TIMEOUT_MS`.
  *
  * Half-open: a probe has succeeded, and the store is being warmed up. Calls still fail. Then the breaker closes.
  */
@@ -18,8 +18,8 @@ import type { Log } from './log.js';
 /** The timeout of the probe after a failed call. It is short, so that an unavailable store is detected quickly. */
 const PROBE_TIMEOUT_MS = 600;
 
-/** The bounds of the timeout of later probes. A probe whose connection hangs must not delay the recovery for long. */
-const OPEN_PROBE_TIMEOUT_MS = { min: PROBE_TIMEOUT_MS, max: 5000 };
+/** The maximum timeout of later probes. A probe whose connection hangs must not delay the recovery for long. */
+export const MAX_PROBE_TIMEOUT_MS = 5000;
 
 const PROBE_INTERVAL_MS = 250;
 
@@ -107,7 +107,7 @@ export function createCircuitBreaker({
   warmUp,
   log,
 }: Options): CircuitBreaker {
-  const openProbeTimeoutMs = Math.min(Math.max(timeoutMs, OPEN_PROBE_TIMEOUT_MS.min), OPEN_PROBE_TIMEOUT_MS.max);
+  const openProbeTimeoutMs = Math.min(Math.max(timeoutMs, PROBE_TIMEOUT_MS), MAX_PROBE_TIMEOUT_MS);
   const inProgress = new Set<StoreCall>();
   const shutdown = new AbortController();
   let isProbing = false;

@@ -58,7 +58,7 @@ export async function startControlServer(
     }
   });
   server.timeout = idleTimeoutMs;
-  // Replaces Node's listener, which would also disconnect a client that waits for this service.
+  // Without this listener, Node would also disconnect a client that waits for this service.
   server.on('timeout', (socket) => {
     if (socket.writableLength > 0) socket.destroy();
   });

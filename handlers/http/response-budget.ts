@@ -9,8 +9,8 @@ import { clientClosed, overloaded } from './errors.js';
  * clients could therefore use all memory of the process.
  *
  * A large response acquires its size from a shared budget, and returns it when the response closes. An image acquires only what
- * its stream keeps in memory, from a separate budget. One address may use at most a quarter of a budget, so that no single
- * client can block the others.
+ * its stream keeps in memory, from a separate budget: slow downloads do not delay other responses. One address may use at most
+ * a quarter of a budget, so that no single client can block the others.
  *
  * A response that does not fit waits in a first-in, first-out queue. If it fits the budget but exceeds the share of its
  * address, responses behind it may overtake it. If the queue is full, or the response waits too long, the client gets a 503
@@ -25,9 +25,6 @@ const CHUNK_BYTES = 64 * 1024;
 
 /** The size of the budget, the maximum size of the queue, and the maximum waiting time. */
 const LIMITS = { unsentBytes: 64 * 1024 * 1024, waitingBytes: 64 * 1024 * 1024, waitMs: 2000 };
-
-/** The limits of a separate budget for images, so that slow downloads do not delay other responses. */
-export const IMAGE_LIMITS = { ...LIMITS, unsentBytes: 256 * 1024 * 1024 };
 
 /** The share of the budget that one address may use. */
 const ADDRESS_SHARE = 0.25;

@@ -29,7 +29,7 @@ import { registerOperations } from './operations.js';
 import { limitPipelining } from './pipelining.js';
 import { createRateLimiter } from './rate-limits.js';
 import { isRepeated } from './raw-headers.js';
-import { createResponseBudget, IMAGE_LIMITS } from './response-budget.js';
+import { createResponseBudget } from './response-budget.js';
 import { startSlowReaderSweep } from './slow-readers.js';
 
 /*
@@ -175,7 +175,7 @@ export async function buildServer(
   });
 
   const budget = createResponseBudget();
-  const imageBudget = createResponseBudget(IMAGE_LIMITS);
+  const imageBudget = createResponseBudget();
   const connections = limitConnections(server.server, await readConnectionLimits(), config.trustProxy);
   metrics.watchHttp({ connections, responses: [budget.usage, imageBudget.usage] });
   const stopSweep = startSlowReaderSweep(connections.open);

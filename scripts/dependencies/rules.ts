@@ -32,7 +32,7 @@ export const licenseOf = ({ licenses = [] }: Bom['components'][number]): string 
 
 /**
  * Returns whether at least one alternative of an SPDX expression consists only of permissive licenses. Returns false for
- * expressions with nested parentheses. A license with `WITH` does not count as permissive.
+ * expressions with parentheses, except around the whole expression. A license with `WITH` does not count as permissive.
  */
 export function isPermissive(expression: string): boolean {
   const withoutOuterPair = expression.replace(/^\(([^()]*)\)$/, '$1');

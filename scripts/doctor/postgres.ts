@@ -186,7 +186,7 @@ async function checkOutbox(db: Database): Promise<Finding> {
   let total = 0;
   for (const { kind, waiting, overdue, ageSeconds } of await readBacklog(db)) {
     total += waiting;
-    const isLate = overdue > 0 && ageSeconds > MAX_OUTBOX_AGE_SECONDS;
+    const isLate = ageSeconds > MAX_OUTBOX_AGE_SECONDS;
     if (isLate) late.push(`${overdue} of kind ${kind}, the oldest for ${Math.round(ageSeconds / 60)} min`);
   }
   if (late.length === 0) return ok(`${total} entries waiting`);
