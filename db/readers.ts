@@ -47,7 +47,7 @@ async function readLargest<Result>(
   return counts.map(() => result);
 }
 
-/** Reads the posts of all lists with one query. Returns the posts that exist, for each list in its order. */
+/** Reads the posts of all lists with one query. Returns, for each list, the posts that exist, in the order of the list. */
 async function readPosts(db: Database, lists: readonly (readonly number[])[]): Promise<PostRow[][]> {
   const found = await findPosts(db, [...new Set(lists.flat())]);
   return lists.map((list) => list.flatMap((id) => found.get(id) ?? []));

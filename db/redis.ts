@@ -94,7 +94,7 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
     await run('ping', () => client.ping());
   };
 
-  // Waits longer than the timeout of a call, because connecting may take longer.
+  // Connecting has a timeout of its own, because it may take longer than a call.
   await Promise.race([client.connect().catch(() => undefined), sleep(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
   await check().catch(() => undefined);
   return {

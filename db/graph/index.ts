@@ -76,8 +76,8 @@ export type RequestOutcome = 'sent' | 'friends' | 'alreadySent' | 'alreadyReceiv
  */
 export interface SocialGraph {
   /**
-   * The kind of the store, which the table `installation` records. `embedded` is the graph in tables, in an embedded
-   * PostgreSQL or on a server.
+   * The kind of the store, which the table `installation` records. `embedded` means the graph in tables, even if PostgreSQL itself
+   * is a server.
    */
   readonly kind: 'embedded' | 'neo4j';
   /** Whether accounts and posts need nodes. If not, new accounts and posts need no outbox entry. */

@@ -43,7 +43,7 @@ export function tableBulkAccess(db: Database): BulkAccess {
       return { friendships, requests, likes };
     },
 
-    // Only edges have rows.
+    // Edges are stored without nodes.
     ensureNodes: async () => undefined,
 
     async addEdges({ friendships, requests, likes }) {

@@ -11,7 +11,7 @@ interface RelationsRow {
   likes: [post: number, count: number, likers: number[]][];
 }
 
-/** Returns the graph as tables in PostgreSQL. Only edges have rows, so accounts and posts need no nodes. */
+/** Returns the graph as tables in PostgreSQL. Edges are stored without nodes. */
 export function tableGraph(db: Database): SocialGraph {
   /** Builds a condition that matches the row of two people, which is a friendship or a pending request. */
   const isPair = (a: number, b: number) => sql<SqlBool>`lo = ${Math.min(a, b)} and hi = ${Math.max(a, b)}`;

@@ -20,7 +20,7 @@ export interface ImageStore {
   /** Yields the names of all images. */
   list(): AsyncIterable<string>;
 
-  /** Checks that images can be read and written. @throws StoreUnavailableError */
+  /** Checks that the directory, with its permissions, or the bucket can be accessed. @throws StoreUnavailableError */
   check(): Promise<void>;
   /** Returns the id of the installation that has claimed the store, if any. */
   claimedBy(): Promise<string | undefined>;

@@ -82,7 +82,7 @@ export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolS
   // Loaded on demand, because the SDK takes 100 ms and 20 MB of memory to load.
   const { S3Client, ListObjectsV2Command } = await import('@aws-sdk/client-s3');
   const client = new S3Client({
-    // Servers other than AWS accept any region, but the SDK requires one.
+    // Most servers other than AWS accept any region, but the SDK requires one.
     ...(endpoint !== undefined && { endpoint, region: process.env.AWS_REGION || 'us-east-1' }),
     forcePathStyle: pathStyle,
     maxAttempts: 2,
@@ -94,7 +94,7 @@ export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolS
   /** The open connections. Each client of a pool has at most one. */
   const sockets = new Map<Client, Socket>();
 
-  /** Creates a client of a pool. Records its connection, because a pool cannot close its idle connections itself. */
+  /** Creates a client of a pool. Records its connection, because a pool has no method that closes only idle connections. */
   function createClient(origin: URL, options: object): Client {
     const client: Client = new Client(origin, {
       ...options,

@@ -101,7 +101,8 @@ export async function claimImage(trx: DatabaseTransaction, image: PendingImage):
 
 /**
  * Builds a statement that claims an image if a condition holds. The statement returns no row if the image was not claimed.
- * `attempts = 0` excludes an entry whose delivery has failed: it is due later again, but the image may already be removed.
+ * `attempts = 0` excludes an entry whose delivery has failed: it was rescheduled and is not due, but its image may already have
+ * been removed.
  */
 export const claimImageIf = ({ entry }: PendingImage, condition: RawBuilder<unknown>) =>
   sql`delete from outbox where id = ${entry} and due_at > ${NOW} and attempts = 0 and ${condition} returning id`;

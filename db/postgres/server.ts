@@ -1,7 +1,12 @@
 import { CompiledQuery, type DatabaseConnection, Kysely, PostgresDialect, PostgresDriver } from 'kysely';
 import pg from 'pg';
 import type { Tables } from '../schema.js';
-import { type CircuitBreaker, createCircuitBreaker, MAX_PROBE_TIMEOUT_MS, type StoreCall } from '../support/circuit-breaker.js';
+import {
+  type CircuitBreaker,
+  createCircuitBreaker,
+  MAX_PROBE_TIMEOUT_MS,
+  type StoreCall,
+} from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
 import { noopObserver, type Observer } from '../support/observer.js';
 import { clientWithBreaker, clientWithMetrics, createPool, isUnavailable, typeParsers, usageOf } from './client.js';

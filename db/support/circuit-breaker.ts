@@ -9,8 +9,9 @@ import type { Log } from './log.js';
  * minimal request. The probe is needed because a slow statement does not mean that the store is unavailable. If the probe or
  * any other call gets a response, the breaker stays closed. Otherwise it opens.
  *
- * Open: calls in progress are abandoned, and new calls fail immediately. The probe is repeated, now with the timeout of a call,
- * at most `MAX_PROBE_TIMEOUT_MS`: on a slow network, the round trips that open its connection may exceed `PROBE_TIMEOUT_MS`.
+ * Open: calls in progress are abandoned, and new calls fail immediately. The probe is repeated. Its timeout is now that of a
+ * call, but at most `MAX_PROBE_TIMEOUT_MS`: on a slow network, the round trips that open its connection may exceed
+ * `PROBE_TIMEOUT_MS`.
  *
  * Half-open: a probe has succeeded, and the store is being warmed up. Calls still fail. Then the breaker closes.
  */
@@ -41,7 +42,7 @@ export interface CircuitBreaker {
 }
 
 interface CallOptions {
-  /** Whether the store has responded if the call succeeds. False if it may succeed without a request to the store. */
+  /** Whether the success of the call proves that the store responds. False if it may succeed without a request to the store. */
   isResponse: boolean;
 }
 

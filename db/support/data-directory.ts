@@ -44,7 +44,7 @@ export interface DataDirectory {
   uploads: string;
   /** The file with the token keys. */
   tokenKeys: string;
-  /** The directory of the Unix socket on which the process that has claimed this directory accepts `npm run backup`. */
+  /** The directory of the control socket, on which the process that has claimed the data directory receives backup requests. */
   control: string;
   /** The directory to which a restore extracts files. While it exists, the restore is unfinished. */
   restoring: string;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailableError } from './errors.js';
 
-/** How long `retryUntilAvailable` repeats an attempt: an unavailable store may be starting at the same time. */
+/** How long `retryUntilAvailable` repeats an attempt. A store may be unavailable only because it is still starting. */
 const RETRY_TIMEOUT_MS = 10_000;
 
 /** The wait before an attempt is repeated. */

@@ -13,7 +13,8 @@ import { bodyTooLarge, type HttpError, type Reason, reason, unsupportedMediaType
  *
  * - JSON is read into memory, up to `MAX_JSON_BYTES`, if the operation expects JSON or no body at all.
  * - An expected multipart form is not read here, but by `readForm` (forms.ts).
- * - Any other body is refused at its first byte. An empty body counts as no body.
+ * - Any other body is rejected at its first byte: with a 415, or with a 400 if the operation takes no body. An empty body counts
+ *   as no body.
  *
  * The parser does not throw the error of a refused body, but returns it, and `parsedBody` throws it later. If the parser
  * threw it, Fastify would close the connection while the client is still sending, and the client could lose the response.
@@ -81,7 +82,7 @@ async function readBody(
   mediaType: string | undefined,
   operation: Operation | undefined,
 ): Promise<ParserResult> {
-  // Responds without waiting for the body, so that a client cannot keep the connection in use by sending none.
+  // Does not wait for the body. Otherwise a client that announces a body but never sends it would keep the connection in use.
   if (!operation) {
     payload.resume();
     return NO_BODY;
@@ -108,7 +109,7 @@ async function readBody(
   return size === 0 ? NO_BODY : parseJson(received.bytes());
 }
 
-/** Returns the result for a body of another type than the operation expects. */
+/** Returns the result for a body that the operation does not expect. */
 function unexpectedBody(expected: string | undefined): ParserResult {
   if (expected) return { kind: 'refused', error: unsupportedMediaType(expected) };
   return { kind: 'invalid', reason: reason('unexpected_body') };

@@ -12,7 +12,8 @@ import { addressKey, blockListOf, isListed } from '../addresses.js';
  *
  * The idle connection is selected with the second-chance algorithm (also known as CLOCK). Connections are in a queue. The
  * first one is examined. If it is idle and has not been used since it was last examined, it is closed; otherwise it moves to
- * the end of the queue, and the next one is examined. So only new connections at the limit need this work, not every request.
+ * the end of the queue, and the next one is examined. Unlike a list in order of last use, the queue is updated only when a new
+ * connection exceeds a limit, and not for every request.
  */
 
 const MAX_CONNECTIONS = 10_000;

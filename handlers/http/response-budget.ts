@@ -134,7 +134,7 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
  * Returns a payload to send: a small one immediately, and a large one as a stream when the budget allows it. The stream produces
  * chunks as fast as the client reads them.
  *
- * Not an async function, so that a caller that returns the promise keeps nothing else in memory while the payload waits.
+ * A caller should return the promise without awaiting it, so that it keeps nothing else in memory while the payload waits.
  *
  * @throws HttpError 499, 503
  */

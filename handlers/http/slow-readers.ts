@@ -8,7 +8,8 @@ import type { Socket } from 'node:net';
  * accepted its bytes at a minimum rate since the first of these sweeps.
  *
  * The kernel accepts bytes in steps, whenever a third of its send buffer is free. A step is up to a megabyte on a fast
- * network, and about ten kilobytes on a slow one. The grace period is long enough for such a step.
+ * network, and about ten kilobytes on a slow one. Between two steps, a connection seems to make no progress. The grace period
+ * allows for this.
  */
 
 /** The minimum rate at which a client must read, after a grace period. */

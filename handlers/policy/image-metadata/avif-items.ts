@@ -80,7 +80,10 @@ export async function blankItems(
 export const dataRangeOf = ({ dataAt, end }: Box): Range => ({ at: dataAt, length: end - dataAt });
 const isWithin = (inner: Range, outer: Range) =>
   inner.at >= outer.at && inner.at + inner.length <= outer.at + outer.length;
-/** Returns whether two ranges overlap. A range of length 0 stands for the rest of its source; only its start is checked. */
+/**
+ * Returns whether two ranges overlap. The length of `one` may be 0, which means that it extends to the end of the file or of
+ * `idat`. Only its start is then checked.
+ */
 const overlaps = (one: Range, other: Range) =>
   one.at < other.at + other.length && other.at < one.at + Math.max(one.length, 1);
 
@@ -97,8 +100,8 @@ async function removeThumbnailReferences(reader: BoxReader, { dataAt, end }: Box
 }
 
 /**
- * Returns the types of the items to blank, by item id: metadata items and thumbnails. Also changes the item type of thumbnails to
- * `free`. Thumbnails are removed because they may show areas that were cropped from the image.
+ * Returns the types of the items to blank, which are metadata items and thumbnails, by item id. Also changes the item type of
+ * thumbnails to `free`. Thumbnails are removed because they may show areas that were cropped from the image.
  */
 async function collectItemsToBlank(
   reader: BoxReader,
