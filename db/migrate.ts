@@ -68,18 +68,16 @@ const withMigrationLock = (db: Database, work: (trx: DatabaseTransaction) => Pro
  * service must be able to start on it after a rollback to this version.
  */
 export async function migratePostgres(db: Database): Promise<string[]> {
-  if ((await findPendingMigrations(db)).length === 0) return [];
+  if (pendingMigrations(await findAppliedMigrations(db)).length === 0) return [];
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error) throw error;
   return results.map(({ migrationName }) => migrationName);
 }
 
-/** Returns the names of the migrations of this version that have not been applied. */
-export async function findPendingMigrations(db: Database): Promise<string[]> {
-  const applied = await findAppliedMigrations(db);
-  return Object.keys(migrations).filter((name) => !applied.has(name));
-}
+/** Returns the names of the migrations of this version that are not among the applied ones. */
+export const pendingMigrations = (applied: ReadonlySet<string>): string[] =>
+  Object.keys(migrations).filter((name) => !applied.has(name));
 
 /** Returns the names of the applied migrations. Does not create the migration table. */
 export async function findAppliedMigrations(db: Database): Promise<Set<string>> {

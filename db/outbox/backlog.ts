@@ -10,7 +10,7 @@ export interface Backlog {
   waiting: number;
   /** The number of entries that are due, or whose delivery has failed before. */
   overdue: number;
-  /** The age of the oldest overdue entry; 0 if there is none. */
+  /** The age of the oldest overdue entry; 0 without overdue entries. */
   ageSeconds: number;
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { checkInstallation, type Installation } from '../../db/installation.js';
-import { findAppliedMigrations } from '../../db/migrate.js';
+import { findAppliedMigrations, pendingMigrations } from '../../db/migrate.js';
 import { readBacklog } from '../../db/outbox/backlog.js';
 import { STATEMENT_TIME } from '../../db/postgres/clock.js';
 import type { Database } from '../../db/postgres/index.js';
@@ -106,9 +106,6 @@ function describeTls(url: string): string {
 
 const readClock = async (db: Database) =>
   (await readRow<{ ms: number }>(db)`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`).ms;
-
-const pendingMigrations = (applied: ReadonlySet<string>) =>
-  Object.keys(migrations).filter((name) => !applied.has(name));
 
 function checkMigrations(applied: ReadonlySet<string>): Finding {
   const pending = pendingMigrations(applied);

@@ -35,7 +35,7 @@ export const postgres: Server = {
     const inaccessible = user && [folder(), ...(customBin ? [bin()] : [])].find((path) => !isAccessible(path, user));
     if (inaccessible) {
       throw new CommandError(
-        `PostgreSQL cannot run as root, and the user nobody cannot access ${inaccessible} or a directory above it. ` +
+        `PostgreSQL cannot run as root. It runs as “nobody”, who has no access to ${inaccessible} or a directory above it. ` +
           'Use another folder: SERVICES_DIR=/var/tmp/services',
       );
     }

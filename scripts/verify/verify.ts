@@ -6,7 +6,7 @@ import {
   requireNoMove,
   StoresDisagreeError,
 } from '../../db/installation.js';
-import { findPendingMigrations } from '../../db/migrate.js';
+import { findAppliedMigrations, pendingMigrations } from '../../db/migrate.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { Log } from '../../db/support/log.js';
 import { withProgress } from '../pages.js';
@@ -67,7 +67,7 @@ export async function verify(
  */
 async function requireSameInstallation({ db, graph, images }: CheckContext['stores']): Promise<void> {
   const installation = await readInstallation(db);
-  if (installation && (await findPendingMigrations(db)).length > 0) {
+  if (installation && pendingMigrations(await findAppliedMigrations(db)).length > 0) {
     throw new StoresDisagreeError('The database needs a migration: run npm run migrate first');
   }
   if (installation) requireNoMove(installation);
