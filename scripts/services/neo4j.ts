@@ -57,7 +57,9 @@ export const neo4j: Server = {
     const jvmOptions = ['-Xms512m', '-Xmx512m', ...ADD_OPENS, '-cp', join(jarFolder(), '*')];
     const main = `org.neo4j.server.${isVersion5() ? 'CommunityEntryPoint' : 'Neo4jCommunity'}`;
     const options = [`--home-dir=${home}`, `--config-dir=${join(home, 'conf')}`, '--console-mode'];
-    return { command: java(), args: [...jvmOptions, main, ...options], cwd: home };
+    const { JDK_JAVA_OPTIONS } = process.env;
+    const env = JDK_JAVA_OPTIONS === undefined ? {} : { JDK_JAVA_OPTIONS };
+    return { command: java(), args: [...jvmOptions, main, ...options], cwd: home, env };
   },
 
   async checkReady({ passwords }, port) {
