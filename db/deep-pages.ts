@@ -161,18 +161,24 @@ async function readSlice(
   const isOlder = after
     ? sql`(created_at, id) < (${sql.lit(after.createdAt)}::timestamptz, ${sql.lit(after.id)})`
     : sql`true`;
-  // Limited to the size of the slice, because array subscripts are 32-bit integers and the offset may be larger.
-  const first = Math.min(skip, size) + 1;
+  // `skip` may exceed the maximum of an array subscript. Without this array, slices that are skipped are read faster.
+  const ids =
+    skip < size
+      ? sql`(array_agg(id) filter (where is_visible))[${sql.lit(skip + 1)}:${sql.lit(skip + take)}]`
+      : sql`null::int8[]`;
   const { rows } = await sql<Omit<Slice, 'ids'> & { ids: number[] | null }>`
-    select count(*)::int as size, (count(*) filter (where is_visible))::int as "visibleCount",
-      to_json((array_agg(id) filter (where is_visible))[${sql.lit(first)}:${sql.lit(first + take - 1)}]) as ids,
-      json_build_object('id', (array_agg(id))[count(*)], 'createdAt', (array_agg(created_at))[count(*)]::text) as last
+    select size, "visibleCount", to_json(ids) as ids,
+      json_build_object('id', posts.id, 'createdAt', posts.created_at::text) as last
     from (
-      select posts.id, posts.created_at, ${isVisible} as is_visible
-      from posts ${join}
-      where ${where} and ${isOlder}
-      order by ${newestFirst} limit ${sql.lit(size)}
-    ) slice`.execute(db);
+      select count(*)::int as size, (count(*) filter (where is_visible))::int as "visibleCount", ${ids} as ids,
+        (array_agg(id))[count(*)] as last_id
+      from (
+        select posts.id, ${isVisible} as is_visible
+        from posts ${join}
+        where ${where} and ${isOlder}
+        order by ${newestFirst} limit ${sql.lit(size)}
+      ) slice
+    ) summary left join posts on posts.id = last_id`.execute(db);
   const [slice] = rows;
   if (!slice) throw new Error('Expected one row from the slice query');
   return { ...slice, ids: slice.ids ?? [] };
