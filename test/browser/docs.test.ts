@@ -107,8 +107,10 @@ async function testExplorer() {
     t.equal(await page.locator('.opblock').count(), operations.length);
     for (const tag of new Set(Object.values(tagOf))) {
       await page.getByRole('navigation').getByRole('link', { name: tag, exact: true }).click();
-      const top = `document.querySelector('#operations-tag-${tag}').getBoundingClientRect().top`;
-      await until(page, `${top} >= 0 && ${top} < innerHeight`);
+      const anchor = `#operations-tag-${tag}`;
+      const top = `document.querySelector('${anchor}').getBoundingClientRect().top`;
+      // Without the hash, the next click could come before the end of this one's scrolling.
+      await until(page, `location.hash === '${anchor}' && ${top} >= 0 && ${top} < innerHeight`);
     }
   });
 
