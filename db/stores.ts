@@ -4,6 +4,7 @@ import { createBackup } from './backup/create.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Neo4jOptions } from './graph/neo4j-session.js';
 import { tableGraph } from './graph/tables.js';
+import { withCache } from './images/cache.js';
 import { diskImages } from './images/disk.js';
 import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';
@@ -154,7 +155,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   const stores = {
     ...bare,
     graph: withMetrics('graph', bare.graph, observer, gates.graph),
-    images: withMetrics('images', bare.images, observer, gates.images),
+    images: withMetrics('images', withCache(bare.images), observer, gates.images),
   };
   const { db, graph } = stores;
   const closing = new AbortController();
