@@ -7,7 +7,7 @@ import { createAccount, deleteAccount, findCredentials } from '../db/accounts.js
 import { MAX_EDGES_PER_REMOVAL } from '../db/graph/index.js';
 import { createPostOnce } from '../db/idempotency-keys.js';
 import type { ImageStore } from '../db/images/index.js';
-import { enqueue } from '../db/outbox/index.js';
+import { enqueue, findDueEntries } from '../db/outbox/index.js';
 import { claimImage, withPendingImage } from '../db/outbox/pending-images.js';
 import { createPost } from '../db/posts.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
@@ -76,6 +76,18 @@ t.test('the relay delivers entries that a request has left undelivered', async (
   await enqueueEntry('post', missing);
   await until(async () => (await waiting(missing)).length === 0);
   t.same(await countLikes(graph, [missing]), [0]);
+});
+
+t.test('the relay does not read the backlog of one store to find the due entries of the other', async (t) => {
+  const { db } = await openStoresWithoutRelay(t, await freshStores(t));
+  await sql`insert into outbox (kind, key) select 'post', n::text from generate_series(1, 1000) n`.execute(db);
+  await sql`analyze outbox`.execute(db);
+  await db.transaction().execute(async (trx) => {
+    t.same(await findDueEntries(trx, 'image').execute(), []);
+    const { rows } = await sql`
+      select seq_tup_read + idx_tup_fetch as reads from pg_stat_xact_user_tables where relname = 'outbox'`.execute(trx);
+    t.same(rows, [{ reads: 0 }]);
+  });
 });
 
 t.test('a removal of many edges stops between transactions, and the next delivery continues it', async (t) => {

@@ -62,8 +62,8 @@ const MAX_UNAVAILABLE_BACKOFF_SECONDS = 5;
 /** How many due entries the relay reads at a time. */
 const RELAY_BATCH_SIZE = 100;
 
-/** The relay delivers the kinds of each store separately, so that one unavailable or slow store does not block the other. */
-const KINDS_BY_STORE: readonly Kind[][] = [['person', 'post'], ['image']];
+/** The relay delivers each kind separately, so that one unavailable or slow store does not block the other. */
+const KINDS: readonly Kind[] = ['person', 'post', 'image'];
 
 /** Inserts entries in the transaction that changes the rows. Returns them, so that they can be delivered after the commit. */
 export async function enqueue(
@@ -80,6 +80,17 @@ export async function enqueue(
 /** Builds a statement that inserts an entry for each kind and key that `query` selects. The statement returns the entries. */
 export const insertEntries = (query: RawBuilder<unknown>) =>
   sql<OutboxEntry>`insert into outbox (kind, key) ${query} returning id, kind, key`;
+
+/** Builds a query for the first due entries of a kind. An index for each kind keeps it from reading the backlog of the others. */
+export const findDueEntries = (db: Database, kind: Kind) =>
+  db
+    .selectFrom('outbox')
+    .select(['id', 'kind', 'key'])
+    .where('kind', '=', kind)
+    .where('due_at', '<=', STATEMENT_TIME)
+    .orderBy('due_at')
+    .orderBy('id')
+    .limit(RELAY_BATCH_SIZE);
 
 export interface Outbox {
   /** Runs an inline delivery. Resolves after a second at the latest. Leaves failed entries to the relay. */
@@ -169,28 +180,19 @@ export function createOutbox(
   }
 
   /** Delivers a batch of due entries. Returns the number of entries that were delivered or rescheduled. */
-  async function deliverDue(kinds: readonly Kind[]): Promise<number> {
-    const due = await db
-      .selectFrom('outbox')
-      .select(['id', 'kind', 'key'])
-      .where(sql<boolean>`kind = any(${kinds}::text[])`)
-      .where('due_at', '<=', STATEMENT_TIME)
-      .orderBy('due_at')
-      .orderBy('id')
-      .limit(RELAY_BATCH_SIZE)
-      .execute();
+  async function deliverDue(kind: Kind): Promise<number> {
     let handledCount = 0;
-    for (const entry of due) {
+    for (const entry of await findDueEntries(db, kind).execute()) {
       if (stopped.signal.aborted) break;
       if (await deliverOne(entry)) handledCount += 1;
     }
     return handledCount;
   }
 
-  /** Delivers due entries of one store until the outbox is stopped. */
-  async function runRelay(kinds: readonly Kind[]): Promise<void> {
+  /** Delivers due entries of one kind until the outbox is stopped. */
+  async function runRelay(kind: Kind): Promise<void> {
     while (!stopped.signal.aborted) {
-      const handledCount = await deliverDue(kinds).catch((error) => {
+      const handledCount = await deliverDue(kind).catch((error) => {
         if (!(error instanceof StoreUnavailableError)) log.warn({ err: error }, 'outbox relay failed');
         return 0;
       });
@@ -217,7 +219,7 @@ export function createOutbox(
       await withTimeout(INLINE_TIMEOUT_MS, delivery).catch(() => undefined);
     },
     start() {
-      relay = Promise.all(KINDS_BY_STORE.map(runRelay));
+      relay = Promise.all(KINDS.map(runRelay));
     },
     async stop() {
       stopped.abort();

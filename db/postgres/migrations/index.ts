@@ -7,6 +7,7 @@ import * as feedIndex from './0005-feed-index.js';
 import * as retriesAndQuotas from './0006-retries-and-quotas.js';
 import * as usernameKeys from './0007-username-keys.js';
 import * as privateAccountsIndex from './0008-private-accounts-index.js';
+import * as outboxKindIndex from './0009-outbox-kind-index.js';
 
 /** All migrations, in the order in which they run. New ones are added at the end. A released migration is never edited. */
 export const migrations: Record<string, Migration> = {
@@ -18,4 +19,5 @@ export const migrations: Record<string, Migration> = {
   '0006-retries-and-quotas': retriesAndQuotas,
   '0007-username-keys': usernameKeys,
   '0008-private-accounts-index': privateAccountsIndex,
+  '0009-outbox-kind-index': outboxKindIndex,
 };
