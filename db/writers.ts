@@ -12,13 +12,23 @@ export interface Writers {
   touchSession(id: string): Promise<void>;
 }
 
+/**
+ * A change locks up to three accounts and posts, and the table of locks is shared by all clients of PostgreSQL. By default it has
+ * room for 64 locks for each connection. During a slow response of the graph, larger batches of a few processes could fill it, and
+ * statements of all kinds would fail.
+ */
+const MAX_LIKES_PER_BATCH = 100;
+
 export function createWriters(
   stores: { db: Database; graphTransactions: Database; graph: SocialGraph },
   observer: Observer,
 ): Writers {
   const batchOptions = (name: keyof Writers) => observedBatches(observer, name);
   return {
-    setLike: batched((changes) => setLikes(stores, changes), batchOptions('setLike')),
+    setLike: batched((changes) => setLikes(stores, changes), {
+      ...batchOptions('setLike'),
+      maxBatchSize: MAX_LIKES_PER_BATCH,
+    }),
     touchSession: batched(async (ids) => {
       await touchSessions(stores.db, ids);
       return ids.map(() => undefined);

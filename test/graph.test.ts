@@ -4,6 +4,8 @@ import { changeFriendship } from '../db/friendships.js';
 import { tableGraph } from '../db/graph/tables.js';
 import type { Database, DatabaseTransaction } from '../db/postgres/index.js';
 import { migrations } from '../db/postgres/migrations/index.js';
+import { noopObserver } from '../db/support/observer.js';
+import { createWriters } from '../db/writers.js';
 import { countLikes } from './support/contents.js';
 import { befriend, createPost, startTestService } from './support/service.js';
 import { freshStores, openTestStores } from './support/stores.js';
@@ -72,6 +74,14 @@ t.test('deleting a post removes its likes, and a rejected like leaves nothing in
   const ids = [hidden.id, deleted.id, 9007199254740991];
   for (const id of ids) t.equal((await stranger.send('POST', `/posts/like?id=${id}`)).status, 404);
   t.same(await countLikes(graph, ids), [0, 0, 0]);
+});
+
+t.test('a batch of likes locks a limited number of accounts and posts', async (t) => {
+  const { id: person } = await service.createUser();
+  const sizes: number[] = [];
+  const { setLike } = createWriters(service.stores, { ...noopObserver, batch: (_, size) => sizes.push(size) });
+  await Promise.all(Array.from({ length: 250 }, (_, index) => setLike({ person, post: 1e9 + index, liked: true })));
+  t.ok(Math.max(...sizes) <= 100, `batches of ${sizes}`);
 });
 
 /** Ids above those of all accounts and posts. */
