@@ -40,8 +40,11 @@ const missing: Target = { id: post.id + 1_000_000, image: absentName, picture: a
 // Otherwise statements of the relay would be mixed with those of requests.
 await drainOutbox(service.stores);
 
-/** Statements to ignore: those of the relay and of maintenance run at any time, and those of sessions in every request. */
-const BACKGROUND = /outbox|sessions|pg_stat_|pg_control_|^\s*(vacuum|analyze|checkpoint)/;
+/**
+ * Statements to ignore: those of the relay, of maintenance and of new connections run at any time, and those of sessions in
+ * every request.
+ */
+const BACKGROUND = /outbox|sessions|client_connection_check|pg_stat_|pg_control_|^\s*(vacuum|analyze|checkpoint)/;
 const isOfRequest = ({ text }: { text: string }) => !BACKGROUND.test(text);
 
 async function graphCalls(): Promise<number> {

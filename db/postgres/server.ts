@@ -37,8 +37,15 @@ const MAINTENANCE = { poolSize: 2, timeoutMs: 24 * 60 * 60 * 1000, idleTimeoutMs
 const IDLE_IN_TRANSACTION_FACTOR = 5;
 
 /**
- * Connects to a PostgreSQL server. Settings are made per transaction, not per session, so that connections can go through
- * PgBouncer in transaction mode.
+ * How often PostgreSQL checks, while it runs a statement, whether the connection is still open. When a call times out, its
+ * connection is closed. Without the check, the statement would occupy a server process as long as it runs or waits for a table, and
+ * the replaced connections could exceed the maximum of the server.
+ */
+const CONNECTION_CHECK_INTERVAL_MS = 1000;
+
+/**
+ * Connects to a PostgreSQL server. Settings that matter to other clients are made per transaction, not per session, so that
+ * connections can go through PgBouncer in transaction mode.
  *
  * @param hooks its `warmUp` prepares a server that is available again, before the circuit breaker closes
  */
@@ -71,6 +78,9 @@ export function openPostgres(
       types: typeParsers,
       max,
       Client: clientWithMetrics(clientWithBreaker(breaker), observer),
+      // Fails on a server for Windows, which cannot check connections.
+      onConnect: (client) =>
+        client.query(`set client_connection_check_interval = ${CONNECTION_CHECK_INTERVAL_MS}`).catch(() => undefined),
     });
   // The names of the pools appear in the metrics.
   const pools = {

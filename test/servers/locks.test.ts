@@ -15,7 +15,7 @@ import { claimImage, type PendingImage } from '../../db/outbox/pending-images.js
 import { NOW, secondsFromNow } from '../../db/postgres/clock.js';
 import type { DatabaseTransaction } from '../../db/postgres/index.js';
 import { lockExclusive } from '../../db/postgres/locks.js';
-import { createPost, deletePost } from '../../db/posts.js';
+import { createPost, deletePost, isPostOf } from '../../db/posts.js';
 import { createSession, deleteOtherSessions, touchSessions, trimSessions } from '../../db/sessions.js';
 import { StorageQuotaExceededError } from '../../db/storage-quota.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
@@ -354,6 +354,14 @@ t.test('locks', needsServers, async (t) => {
     await release();
     t.same(await postsOf(user).execute(), []);
     t.same(await sessionsOf(user).execute(), []);
+  });
+
+  t.test('a statement that timed out does not wait for a table on the server', async (t) => {
+    const shortTimeout = await openStoresWithoutRelay(t, { ...environment, ...SHORT_TIMEOUT });
+    await holdInPostgres('begin; lock table posts');
+    await t.rejects(isPostOf(shortTimeout.db, 1, 1), StoreUnavailableError);
+    await untilWaiting(0);
+    await release();
   });
 
   t.test('a failed delivery does not reschedule an entry that was postponed during it', async (t) => {
