@@ -90,7 +90,7 @@ export function openPostgres(
   };
   // With these timeouts, the server soon releases the locks of a transaction if this process loses its connection.
   const beginWith = (idleTimeoutMs: number) =>
-    `begin; set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
+    `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
   const begin = `${beginWith(timeoutMs * IDLE_IN_TRANSACTION_FACTOR)}; set local statement_timeout = ${timeoutMs}`;
   const databases = {
     db: databaseOver(pools.main, breakers.requests, begin),

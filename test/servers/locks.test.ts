@@ -364,6 +364,14 @@ t.test('locks', needsServers, async (t) => {
     await release();
   });
 
+  t.test('a transaction sees what others have committed, whatever the default of the database', async (t) => {
+    const options = '?options=-c%20default_transaction_isolation%3Dserializable';
+    const serializable = { ...environment, DATABASE_URL: `${environment.DATABASE_URL}${options}` };
+    const { db } = await openStoresWithoutRelay(t, serializable);
+    const { rows } = await db.transaction().execute((trx) => sql`show transaction_isolation`.execute(trx));
+    t.same(rows, [{ transaction_isolation: 'read committed' }]);
+  });
+
   t.test('a failed delivery does not reschedule an entry that was postponed during it', async (t) => {
     const shortTimeout = await openStoresWithoutRelay(t, { ...environment, ...SHORT_TIMEOUT });
     const {
