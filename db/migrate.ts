@@ -1,4 +1,4 @@
-import { Migrator, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
 import { checkInstallation, createInstallation, joinGraph, joinStore, skipPossiblyUsedIds } from './installation.js';
@@ -62,17 +62,35 @@ const withMigrationLock = (db: Database, work: (trx: DatabaseTransaction) => Pro
     await work(trx);
   });
 
+/** How long a migration waits for a table. Statements of a running service that use the table wait behind the migration. */
+const LOCK_TIMEOUT_MS = 2000;
+
 /**
- * Applies pending migrations under the migrator's own lock. Returns their names. Changes nothing if all migrations of this
- * version are applied, even if a later version has applied further ones. The migrator would reject such a database, but the
- * service must be able to start on it after a rollback to this version.
+ * Applies pending migrations in one transaction. Returns their names. Changes nothing if all migrations of this version are
+ * applied, even if a later version has applied further ones.
+ *
+ * Kysely's migrator is not used: it would reject the database of a later version, on which the service must be able to start
+ * after a rollback. And its lock belongs to a session, which PgBouncer in transaction mode may change between lock and unlock.
+ *
+ * @throws StoreUnavailableError if a table is in use for longer than `LOCK_TIMEOUT_MS`, for example by a dump
  */
 export async function migratePostgres(db: Database): Promise<string[]> {
   if (pendingMigrations(await findAppliedMigrations(db)).length === 0) return [];
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  const { error, results = [] } = await migrator.migrateToLatest();
-  if (error) throw error;
-  return results.map(({ migrationName }) => migrationName);
+  let pending: string[] = [];
+  await withMigrationLock(db, async (trx) => {
+    await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(trx);
+    // The table has the name and columns that Kysely's migrator gave it in earlier versions.
+    await sql`
+      create table if not exists kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null)`.execute(
+      trx,
+    );
+    pending = pendingMigrations(await findAppliedMigrations(trx));
+    for (const name of pending) {
+      await migrations[name]?.up(trx);
+      await sql`insert into kysely_migration values (${name}, ${new Date().toISOString()})`.execute(trx);
+    }
+  });
+  return pending;
 }
 
 /** Returns the names of the migrations of this version that are not among the applied ones. */

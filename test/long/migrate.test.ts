@@ -1,7 +1,13 @@
+import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import { migratePostgres } from '../../db/migrate.js';
 import { migrations } from '../../db/postgres/migrations/index.js';
+import { openBareStores } from '../../db/stores.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
+import { readConfig } from '../../handlers/config/index.js';
 import { runCommand } from '../support/processes.js';
 import { startTestService } from '../support/service.js';
+import { recordStatements } from '../support/statements.js';
 import {
   emptyGraph,
   freshDataDirectory,
@@ -9,6 +15,7 @@ import {
   needsServers,
   queryDatabase,
   queryGraph,
+  silentLog,
   temporaryDirectory,
 } from '../support/stores.js';
 
@@ -83,4 +90,23 @@ t.test('ten concurrent migrations of empty servers succeed, and apply each migra
   const lines = runs.flatMap(({ output }) => output.split('\n')).filter((line) => line.endsWith(' applied'));
   t.same(lines.map((line) => `${line}\n`).sort(), applied);
   await expectMigrated(t, stores);
+});
+
+t.test('a migration that waits for a table fails soon, so that no service waits for it', needsServers, async (t) => {
+  const stores = await freshStores(t);
+  const { maintenanceDb: db, close } = await openBareStores(readConfig(stores).stores, silentLog);
+  t.teardown(close);
+  await sql`drop index outbox_kind_due`.execute(db);
+  await sql`create index outbox_due on outbox (due_at)`.execute(db);
+  await sql`delete from kysely_migration where name like '0009%'`.execute(db);
+  const statements = recordStatements(t);
+  await db.transaction().execute(async (dump) => {
+    await sql`lock table outbox in access share mode`.execute(dump);
+    await t.rejects(migratePostgres(db), StoreUnavailableError);
+  });
+  t.same(await migratePostgres(db), ['0009-outbox-kind-index']);
+  t.notOk(
+    statements.some(({ text }) => /pg_advisory_(un)?lock/.test(text)),
+    'no lock of a session',
+  );
 });
