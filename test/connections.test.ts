@@ -55,6 +55,14 @@ t.test('logs a limited number of client errors, and then how many it has omitted
   await until(() => entries.some(({ omitted }) => omitted === 80));
 });
 
+t.test('logs a limited number of requests that no rate limit counts', async (t) => {
+  const head = 'HEAD /openapi.yaml HTTP/1.1\r\nHost: x\r\n';
+  await until(async () => {
+    await write(t, `${`${head}\r\n`.repeat(30)}${head}Connection: close\r\n\r\n`);
+    return service.logged().includes('uncounted requests omitted');
+  });
+});
+
 t.test('a request that takes too long to arrive returns 408', async (t) => {
   // The service's own timeout is five minutes.
   const http = { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 10 };

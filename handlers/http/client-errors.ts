@@ -5,15 +5,12 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { destroyAfterDelay, type SocketWithResponse } from './connections.js';
 import { ERROR_STATUSES, type ErrorCode } from './error-codes.js';
+import { createLogLimit } from './log-limit.js';
 
 /** The sockets on which `respondToClientError` has sent a response. */
 const respondedSockets = new WeakSet<Socket>();
 
-/** The maximum number of client errors that a server logs in a second, so that a flood of them does not fill the disk. */
-const MAX_LOGGED_PER_SECOND = 20;
-
-/** The number of client errors of each server in the current second. */
-const errorCounts = new WeakMap<FastifyInstance, number>();
+const mayLog = createLogLimit('client errors omitted');
 
 /** The responses to errors of Node and to CONNECT, by the code of the error. All other errors result in a 400. */
 const RESPONSES: Record<string, [code: ErrorCode, message: string]> = {
@@ -57,7 +54,7 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
   const id = randomUUID();
   const [code, message] = RESPONSES[error.code ?? ''] ?? ['invalid_http', 'The request is not valid HTTP.'];
   const status = ERROR_STATUSES[code];
-  logClientError(this, { reqId: id, status, code: error.code });
+  if (mayLog(this)) this.log.info({ reqId: id, status, code: error.code }, 'client error');
   respondedSockets.add(socket);
   const body = JSON.stringify({ code, message });
   socket.end(
@@ -73,20 +70,4 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
   );
   // Node no longer applies timeouts to this socket, so a client could keep it open.
   destroyAfterDelay(socket);
-}
-
-/**
- * Logs a client error. Beyond `MAX_LOGGED_PER_SECOND`, errors are only counted, and the number of those omitted is logged at the
- * end of the second.
- */
-function logClientError(server: FastifyInstance, details: object): void {
-  const count = (errorCounts.get(server) ?? 0) + 1;
-  errorCounts.set(server, count);
-  if (count <= MAX_LOGGED_PER_SECOND) server.log.info(details, 'client error');
-  if (count > 1) return;
-  setTimeout(() => {
-    const omitted = (errorCounts.get(server) ?? 0) - MAX_LOGGED_PER_SECOND;
-    errorCounts.delete(server);
-    if (omitted > 0) server.log.info({ omitted }, 'client errors omitted');
-  }, 1000).unref();
 }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import cookie from '@fastify/cookie';
 import Fastify, {
   type FastifyBaseLogger,
+  type FastifyContextConfig,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -23,6 +24,7 @@ import { registerEarlyExecution, startEarly } from './early-execution.js';
 import { ERROR_STATUSES } from './error-codes.js';
 import { respondToError } from './error-handler.js';
 import { badRequest, notFound, reason, shuttingDown } from './errors.js';
+import { createLogLimit } from './log-limit.js';
 import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';
 import { registerOperations } from './operations.js';
@@ -76,6 +78,12 @@ const URL_UNDECODABLE = {
 /** Returns whether a request is a CORS preflight, as the Fetch standard defines it. */
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+
+/** Returns whether a request counts towards a rate limit. @param config that of its route */
+const isCounted = (request: FastifyRequest, config: FastifyContextConfig | undefined) =>
+  !config?.exemptFromRateLimit && !isPreflight(request);
+
+const mayLogUncounted = createLogLimit('uncounted requests omitted');
 
 /** Node's limit for the request line and all headers together, instead of the router's own limit for path parameters. */
 const MAX_PARAMETER_LENGTH = 16 * 1024;
@@ -138,7 +146,7 @@ export async function buildServer(
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'X-Request-Id': request.id, ...DEFAULT_HEADERS });
     // Unlike an onResponse hook, this listener also runs when the client disconnects.
-    reply.raw.once('close', () => recordRequest(request, reply, metrics));
+    reply.raw.once('close', () => recordRequest(server, request, reply, metrics));
     done();
   });
   server.addHook('onResponse', ({ raw }, _reply, done) => {
@@ -157,10 +165,11 @@ export async function buildServer(
   const trustedOrigins = new Set([...config.corsOrigins, config.publicUrl.origin]);
   const rateLimiter = await createRateLimiter(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
-    const { operation, exemptFromRateLimit } = request.routeOptions.config ?? {};
+    const { config: routeConfig } = request.routeOptions;
+    const operation = routeConfig?.operation;
     // During a shutdown, the first request of a connection is still served, because its client could not know of the shutdown.
     const isTooLate = closing && request.raw.socket.bytesWritten > 0;
-    if (!exemptFromRateLimit && !isPreflight(request)) {
+    if (isCounted(request, routeConfig)) {
       const bucket = isFromUntrustedOrigin(request, trustedOrigins)
         ? 'cross-site'
         : (operation?.rateLimit ?? 'general');
@@ -193,13 +202,14 @@ export async function buildServer(
 }
 
 /** Counts a request, and logs it unless it is part of a possible flood. */
-function recordRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
+function recordRequest(server: FastifyInstance, request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
   const { url, config } = request.routeOptions;
   const status = reply.raw.headersSent ? reply.statusCode : ERROR_STATUSES.client_closed_request;
   metrics.recordRequest(config?.operation?.id ?? 'none', status, reply.elapsedTime / 1000);
   // Two kinds of requests are not logged, so that a flood does not fill the disk: requests beyond a rate limit, the first of
   // which is logged as a security event, and requests whose client disconnects, which may do so before they are refused.
   if (request.rateLimited || status === ERROR_STATUSES.client_closed_request) return;
+  if (!isCounted(request, config) && !mayLogUncounted(server)) return;
   const ms = Math.round(reply.elapsedTime * 10) / 10;
   request.log.info({ method: request.method, route: url ?? null, status, ms }, 'request');
 }
