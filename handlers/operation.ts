@@ -26,6 +26,8 @@ export interface Upload {
   size: number;
   /** The media type that was detected from the file's signature. */
   mediaType: string;
+  /** The SHA-256 hash, in base64url, of the file as it was sent, before its metadata was removed. */
+  sentHash: string;
 }
 
 /** The client that sent a request. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
@@ -172,6 +172,8 @@ interface Spooled {
   size: number;
   /** The first bytes, at most `HEAD_BYTES`. */
   head: Buffer;
+  /** The SHA-256 hash, in base64url. */
+  hash: string;
 }
 
 /** The number of bytes of an upload between two checks of the free disk space. */
@@ -191,6 +193,7 @@ async function spool(
   let size = 0;
   let nextSpaceCheckAt = 0;
   let head = Buffer.alloc(0);
+  const hash = createHash('sha256');
   async function* checkedChunks(): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       size += chunk.length;
@@ -199,16 +202,17 @@ async function spool(
         if (!(await hasFreeSpace())) throw new StoreUnavailableError('images');
         nextSpaceCheckAt = size + SPACE_CHECK_INTERVAL_BYTES;
       }
+      hash.update(chunk);
       if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
       yield chunk;
     }
   }
   await writeFile(path, checkedChunks(), { flag: 'wx', mode: 0o600 });
-  return { path, size, head };
+  return { path, size, head, hash: hash.digest('base64url') };
 }
 
 /** Detects the type of an image by its signature. If the part declares a media type, the two must match. */
-async function validateImage(part: Part, { path, size, head }: Spooled): Promise<ImageResult> {
+async function validateImage(part: Part, { path, size, head, hash }: Spooled): Promise<ImageResult> {
   if (isEmptyFileInput(part, size)) return {};
   const detected = detectImageType(head);
   if (!detected) {
@@ -224,5 +228,5 @@ async function validateImage(part: Part, { path, size, head }: Spooled): Promise
     const message = `is declared as ${shown}, but its bytes are ${mediaType}`;
     return { refused: reason('image_type_mismatch', message) };
   }
-  return { value: { path, size, mediaType } };
+  return { value: { path, size, mediaType, sentHash: hash } };
 }
