@@ -99,6 +99,11 @@ t.test('accepts a URL in absolute form, and ignores an unknown expectation', asy
   }
 });
 
+t.test('reads all headers, however many there are', async (t) => {
+  const head = `GET /auth/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${'a:\r\n'.repeat(2000)}`;
+  t.match(await write(t, `${head}Authorization: Bearer ${token}\r\n\r\n`), /^HTTP\/1\.1 200 /);
+});
+
 t.test('responds to a body that is rejected unread, and keeps the connection usable', async (t) => {
   const large = 'x'.repeat(900 * 1024);
   for (const [status, type] of [

@@ -125,6 +125,9 @@ export async function buildServer(
     // Without this, the router would respond to an undecodable URL before any hook runs.
     rewriteUrl: ({ url = '' }) => (isDecodable(url) ? url : UNDECODABLE_PATH),
   });
+  // Node 20 would ignore all headers after about the 1000th: also those that a proxy adds at the end, and a second Authorization
+  // header. Later versions would respond with 431. The total size of the headers is limited to 16 KiB anyway.
+  server.server.maxHeadersCount = 0;
 
   server.addHook('onRoute', (route) => {
     if (route.method === 'HEAD') route.onSend = [destroyStream, ...[route.onSend ?? []].flat(), removeLengthOf304];
