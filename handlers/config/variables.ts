@@ -91,11 +91,29 @@ export function parseTokenKeys(input: string): readonly [TokenKey, ...TokenKey[]
 export const storeUrl = (...schemes: string[]) =>
   makeExactValidator<string>((input) => {
     const url = URL.canParse(input) ? new URL(input) : undefined;
-    if (!url || !schemes.includes(url.protocol.slice(0, -1))) {
+    if (!url || !schemes.includes(url.protocol.slice(0, -1)) || !/^[^:]+:\/\/./.test(input)) {
       throw new EnvError(`must be a URL such as ${schemes[0]}://host`);
     }
     return input;
   });
+
+/** Stricter than `storeUrl`: ioredis fails if it cannot decode the password, and uses database 0 if the path is no number. */
+export const redisUrl = makeExactValidator<string>((input) => {
+  const url = URL.canParse(input) ? new URL(input) : undefined;
+  const isRedisUrl = url && /^rediss?:\/\/./i.test(input) && /^\/?\d*$/.test(url.pathname);
+  if (!isRedisUrl || !isDecodable(url.username + url.password))
+    throw new EnvError('must be a URL such as redis://:password@host/0, with a % in the password written as %25');
+  return input;
+});
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export const flag = makeExactValidator<boolean>((input) => {
   if (input !== 'true' && input !== 'false') throw new EnvError(`"${input}" is neither true nor false`);
