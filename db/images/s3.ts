@@ -18,11 +18,13 @@ const READ_BYTES = 256 * 1024;
  * Stores images as objects in a bucket. A slow client does not occupy a connection to S3: an image is uploaded from a complete
  * file, and a download is buffered in memory or in `directory`.
  *
- * @throws Error if neither a region nor an endpoint is configured
+ * @throws StoreUnavailableError if neither a region nor an endpoint is configured
  */
 export async function openS3(options: S3Options, directory: string, log: Log): Promise<ImageStore> {
   const { timeoutMs } = options;
-  const bucket = await openBucket(options);
+  const bucket = await openBucket(options).catch((cause) => {
+    throw new StoreUnavailableError('images', { cause });
+  });
 
   const breaker = createCircuitBreaker({
     store: 'images',

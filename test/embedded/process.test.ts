@@ -67,7 +67,7 @@ t.test('the next start succeeds after kill -9 while the first one creates its da
   t.equal(await second.end('SIGTERM'), 0);
 });
 
-t.test('a directory, an address or a port that cannot be used stops the start with one line', async (t) => {
+t.test('a directory, an address, a port or a bucket that cannot be used stops the start with one line', async (t) => {
   const { url } = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
   const { port } = new URL(url);
   const refused: [environment: NodeJS.ProcessEnv, text: RegExp][] = [
@@ -75,6 +75,7 @@ t.test('a directory, an address or a port that cannot be used stops the start wi
     [{ HOST: '203.0.113.9' }, /203\.0\.113\.9/],
     [{ HOST: 'no.such.host.invalid' }, /no\.such\.host\.invalid/],
     [{ PORT: port }, new RegExp(`EADDRINUSE.*${port}`)],
+    [{ S3_BUCKET: 'images', TOKEN_KEYS: 'one:6b1f0e9ad27c4835be04c7f9125d8a63' }, /Region is missing/],
   ];
   for (const [environment, text] of refused) {
     const { code, output } = await startAndFail(t, { DATA_DIR: await freshDataDirectory(t), ...environment });
