@@ -10,11 +10,15 @@ export const RETRY_INTERVAL_MS = 500;
 /** Repeats an attempt while it fails because a store is unavailable. @throws StoreUnavailableError after 10 seconds */
 export async function retryUntilAvailable(attempt: () => Promise<void>): Promise<void> {
   const deadline = Date.now() + RETRY_TIMEOUT_MS;
+  let reason: StoreUnavailableError | undefined;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || Date.now() > deadline) throw error;
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      // The errors of an open circuit breaker have no cause.
+      if (error.cause !== undefined || error.store !== reason?.store) reason = error;
+      if (Date.now() > deadline) throw reason;
       await sleep(RETRY_INTERVAL_MS);
     }
   }

@@ -46,7 +46,7 @@ t.test('reports in one line a data directory in use, a bad variable or an unavai
       /^\S+ is in use by process \d+ of this service: stop it first, or set DATA_DIR to another directory\n$/,
     ],
     [{ DATA_DIR, TOKEN_TTL: 'soon' }, /^TOKEN_TTL: [^\n]+\n$/],
-    [unavailable, /^The postgres store is not available[^\n]*\n$/],
+    [unavailable, /^The postgres store is not available: connect ECONNREFUSED [^\n]*\n$/],
   ];
   for (const [environment, line] of refused) {
     const { code, output } = await migrate(t, environment);
