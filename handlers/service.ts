@@ -8,7 +8,6 @@ import { openRedis } from '../db/redis.js';
 import { openStores, type Stores } from '../db/stores.js';
 import { Closers } from '../db/support/closers.js';
 import { type Config, urlOf } from './config/index.js';
-import { configWarnings } from './config/warnings.js';
 import type { AppContext } from './context.js';
 import { startControlServer } from './http/control.js';
 import { readDocument } from './http/docs/index.js';
@@ -44,7 +43,6 @@ const SHUTDOWN_GRACE_PERIOD_MS = 7000;
  * @throws StoreUnavailableError
  */
 export async function startService(config: Config, log: Logger): Promise<Service> {
-  for (const warning of configWarnings(config)) log.warn(warning);
   const closers = new Closers();
   try {
     const metrics = createMetrics();

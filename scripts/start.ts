@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
+import { configWarnings } from '../handlers/config/warnings.js';
 import { startService } from '../handlers/service.js';
 import { explain } from './explain.js';
 import type { PrimaryMessage, WorkerMessage } from './workers.js';
@@ -97,6 +98,8 @@ try {
   if (cluster.isPrimary) process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   const config = readConfig(process.env);
   const log = createLogger(config);
+  // Not in the workers, which have other variables and would repeat each line.
+  if (cluster.isPrimary) for (const warning of configWarnings(config)) log.warn(warning);
   if (cluster.isPrimary && config.workers > 1) {
     const { startWorkers } = await import('./workers.js');
     running = await startWorkers(config, log, () => stop(1));

@@ -91,8 +91,10 @@ t.test('the workers stop when the primary process is killed', needsServers, asyn
 t.test('a worker that cannot start ends the service', needsServers, async (t) => {
   const environment = { ...(await freshStores(t)), WORKERS: String(WORKERS) };
   const taken = await startProcess(t, environment);
-  const { code, output } = await startAndFail(t, { ...environment, PORT: new URL(taken.url).port });
+  const PORT = new URL(taken.url).port;
+  const { code, output } = await startAndFail(t, { ...environment, PORT, OPS_HOST: '0.0.0.0' });
   t.equal(code, 1);
   t.match(output, /EADDRINUSE/);
+  t.match(output, /OPS_HOST 0\.0\.0\.0 is not a loopback address/, 'the primary process warns of the configuration');
   t.equal(await taken.end('SIGTERM'), 0);
 });
