@@ -1,4 +1,4 @@
-import { createWriteStream, existsSync } from 'node:fs';
+import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join, resolve } from 'node:path';
@@ -52,6 +52,8 @@ async function writeArchive(archive: Readable, path: string): Promise<void> {
 await runCommand(async () => {
   const { to } = parseArgs({ options: { to: { type: 'string' } } }).values;
   if (to === undefined) throw new CommandError('--to is missing: npm run backup -- --to FILE');
+  const path = resolve(to);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new CommandError(`--to: ${path} is a directory`);
   const config = readConfig(process.env);
   const { stores } = config;
   if (stores.postgres) {
@@ -67,7 +69,7 @@ await runCommand(async () => {
     const installation = opened && (await readInstallation(opened.db));
     if (installation) requireNotMoved(installation);
     const archive = opened ? Readable.from(createBackup(opened)) : await requestArchive(stores.dataDir);
-    await writeArchive(archive, resolve(to));
+    await writeArchive(archive, path);
   } finally {
     await opened?.close();
   }

@@ -155,6 +155,7 @@ t.test('restoring', { skip }, async (t) => {
   const file = join(await temporaryDirectory(t), 'backup.tar');
   await addBulk(source);
   t.equal((await backUp(t, source, file)).code, 0, 'a backup needs no running service');
+  t.same(await backUp(t, source, source), { code: 1, output: `--to: ${source} is a directory\n` });
 
   await t.test(
     'after kill -9 during a restore the service does not start, and the restore can be repeated',
