@@ -22,6 +22,8 @@ const NOT_RUN_IN_TEXT: Record<string, string> = {
   'docker compose up -d': 'needs a container engine',
   'docker compose stop service-1': 'needs a container engine',
   'docker compose logs --no-log-prefix service-1': 'needs a container engine',
+  'docker compose exec service-1 node -e "fetch(\'http://127.0.0.1:3001/readyz\').then((r) => r.text()).then(console.log)"':
+    'needs a container engine',
   'docker compose run --rm service-1 node --env-file=/run/secrets/service.env scripts/doctor/index.js':
     'needs a container engine',
 };
