@@ -46,7 +46,7 @@ const placeholders = (variables: Record<string, string>, backup: string) => ({
 
 t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole) => {
   const step = stepsOf(whole);
-  const backup = await temporaryDirectory(whole);
+  const backup = join(await temporaryDirectory(whole), 'backup');
   const servers = await startServerSet(whole);
   const operator = await createOperator(
     whole,
