@@ -21,9 +21,10 @@ export async function checkRedis(options: NonNullable<Config['redis']>): Promise
   const redis = await openRedis({ ...options, timeoutMs: CALL_TIMEOUT_MS }, silentLog, noopObserver);
   const { client, run, close } = redis;
   const { host, protocol } = new URL(options.url);
+  /** The first error. It is more specific than later ones of the same connection. */
   let connectionError: Error | undefined;
   client.on('error', (error) => {
-    connectionError = error;
+    connectionError ??= error;
   });
 
   async function checkServer(): Promise<Finding> {
