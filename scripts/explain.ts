@@ -31,7 +31,9 @@ export function explain(error: unknown): unknown {
     return reason instanceof Error ? `${error.message}: ${reason.message}` : error.message;
   }
   if (!(error instanceof Error)) return error;
-  // System call errors name the address, port or path. ERR_PARSE_ARGS errors name the wrong option.
-  const isExpected = 'syscall' in error || ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+  const code = 'code' in error ? String(error.code) : '';
+  // System call errors name the address, port or path. ERR_PARSE_ARGS errors name the wrong option, and PostgreSQL's 42501
+  // (insufficient privilege) the table or schema.
+  const isExpected = 'syscall' in error || code.startsWith('ERR_PARSE_ARGS') || code === '42501';
   return isExpected ? error.message : error;
 }

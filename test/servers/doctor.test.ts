@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { needsAllServers, startFaultyStores } from '../faults/faulty-stores.js';
 import { row, runDoctor } from '../support/doctor.js';
 import { listen } from '../support/listen.js';
-import { startProcess } from '../support/processes.js';
+import { runCommand, startProcess } from '../support/processes.js';
 import { connectRedis } from '../support/redis.js';
 import { freshStores, needsServers, queryDatabase, queryGraph } from '../support/stores.js';
 import { overTls, writeCertificate } from '../support/tls.js';
@@ -113,7 +113,7 @@ t.test('reports each store that is unavailable, and checks the others', needsAll
   }
 });
 
-t.test('reports wrong passwords without printing them', needsServers, async (t) => {
+t.test('reports wrong passwords without printing them, and a wrong Redis database', needsServers, async (t) => {
   const environment = await freshStores(t);
   const wrong = {
     DATABASE_URL: withWrongPassword(environment.DATABASE_URL),
@@ -128,6 +128,10 @@ t.test('reports wrong passwords without printing them', needsServers, async (t) 
   t.match(rows.S3, row('failed', /S3 responded with 403/));
   t.match(rows.Redis, row('failed', /WRONGPASS/));
   for (const secret of secretsOf(environment)) t.notOk(output.includes(secret));
+
+  const REDIS_URL = Object.assign(new URL(environment.REDIS_URL ?? ''), { pathname: '/99999' }).href;
+  const redis = await runDoctor(t, { REDIS_URL, TOKEN_KEYS: environment.TOKEN_KEYS, DATA_DIR: environment.DATA_DIR });
+  t.match(redis.rows.Redis, row('failed', /DB index is out of range/));
 });
 
 t.test('reports stores of another installation', needsServers, async (t) => {
@@ -168,8 +172,10 @@ t.test('reports missing permissions', needsServers, async (t) => {
   t.match(await permissions(), row('warning', /role that has create in schema public$/));
   await queryDatabase(admin, `grant create on schema public to ${role}`);
   t.match(await permissions(), row('warning', /role that has ownership of the tables$/));
-  await queryDatabase(admin, "delete from kysely_migration where name like '0007%'");
+  await queryDatabase(admin, 'delete from kysely_migration where name = (select max(name) from kysely_migration)');
   t.match(await permissions(), row('failed', /ownership of the tables, which the pending migrations need$/));
+  const migration = await runCommand(t, ['migrate'], { ...environment, DATABASE_URL });
+  t.same(migration, { code: 1, output: 'must be owner of table accounts\n' });
   await queryDatabase(admin, `alter role ${role} set search_path = missing`);
   t.match(await permissions(), row('failed', /no schema of the search path exists/));
 
