@@ -14,6 +14,9 @@ import type { Log } from '../../db/support/log.js';
 
 export const BACKUP_PATH = '/backup';
 
+/** Node 20 truncates a longer path, which would create the socket outside its private directory. */
+const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
+
 /** A client that reads nothing for this long is disconnected, because a backup delays checkpoints and the removal of images. */
 const BACKUP_IDLE_TIMEOUT_MS = 60_000;
 
@@ -64,6 +67,8 @@ export async function startControlServer(
   });
   const socketPath = controlSocketPath(directory);
   try {
+    if (Buffer.byteLength(socketPath) > MAX_SOCKET_PATH_BYTES)
+      throw new Error(`${socketPath} is too long for a socket`);
     await makePrivateDirectory(directory);
     // A process that was killed leaves its socket file behind.
     await rm(socketPath, { force: true });

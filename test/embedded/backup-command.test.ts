@@ -121,6 +121,13 @@ t.test('a backup ends when its client stops reading', async (t) => {
   await t.rejects(buffer(response), { code: 'ECONNRESET' });
 });
 
+t.test('the control socket is never created outside its private directory', async (t) => {
+  const parent = await temporaryDirectory(t);
+  const server = await startControlServer(join(parent, 'x'.repeat(110)), async function* () {}, silentLog);
+  t.teardown(() => server.close());
+  t.same(await readdir(parent), []);
+});
+
 t.test('an interrupted backup leaves no backup file, and the next one succeeds', { skip }, async (t) => {
   const dataDir = await freshDataDirectory(t);
   const file = join(await temporaryDirectory(t), 'backup.tar');
