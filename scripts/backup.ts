@@ -1,4 +1,4 @@
-import { createWriteStream, existsSync, statSync } from 'node:fs';
+import { createWriteStream, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join, resolve } from 'node:path';
@@ -13,6 +13,7 @@ import { moveFileDurably } from '../db/support/durable-files.js';
 import { readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
 import { BACKUP_PATH, controlSocketPath } from '../handlers/http/control.js';
+import { requireDatabase } from './bare-stores.js';
 import { runCommand } from './command.js';
 import { CommandError } from './command-error.js';
 
@@ -59,8 +60,7 @@ await runCommand(async () => {
   if (stores.postgres) {
     throw new CommandError('DATABASE_URL is set: back up that server with its own tools, such as pg_dump');
   }
-  if (!existsSync(join(stores.dataDir, 'postgres')))
-    throw new CommandError(`${stores.dataDir} does not contain a database`);
+  requireDatabase(stores);
   const log = createLogger(config, process.stderr);
   const opened = await openBareStores(stores, log).catch((error): undefined => {
     if (!(error instanceof DataDirectoryInUseError)) throw error;

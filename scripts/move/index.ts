@@ -5,6 +5,7 @@ import { type Config, ConfigError, readConfig } from '../../handlers/config/inde
 import { createLogger } from '../../handlers/config/logger.js';
 import type { TokenKey } from '../../handlers/config/variables.js';
 import { readTokenKeys } from '../../handlers/security/token-keys.js';
+import { requireDatabase } from '../bare-stores.js';
 import { runCommand } from '../command.js';
 import { createProgressDisplay } from '../progress.js';
 import { move, type Outcome } from './move.js';
@@ -21,6 +22,7 @@ async function moveTo(path: string): Promise<number> {
   const variables = parseEnv(await readFile(path, 'utf8')) as NodeJS.ProcessEnv;
   const target = readTarget(path, variables);
   exportAwsVariables(path, variables, source, target);
+  requireDatabase(source.stores);
   const stores = await openMoveStores(source.stores, target.stores, createLogger(source, process.stderr));
   const progress = createProgressDisplay();
   try {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { withBareStores } from '../bare-stores.js';
+import { readConfig } from '../../handlers/config/index.js';
+import { requireDatabase, withBareStores } from '../bare-stores.js';
 import { runCommand } from '../command.js';
 import { createProgressDisplay } from '../progress.js';
 import { table } from '../table.js';
@@ -62,6 +63,7 @@ function formatConclusion(findings: readonly Finding[]): string {
 // Exits with 0 if the stores agree, with 1 if they disagree, and with 2 if they could not be checked.
 await runCommand(async () => {
   const { repair } = parseArgs({ options: { repair: { type: 'boolean', default: false } } }).values;
+  requireDatabase(readConfig(process.env).stores);
   await withBareStores(async (stores, log) => {
     const progress = createProgressDisplay();
     const result = await verify(stores, { repair, log, progress: progress.show }).finally(progress.end);

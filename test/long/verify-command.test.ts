@@ -103,7 +103,7 @@ t.test('prints one line if it cannot run', async (t) => {
     TOKEN_KEYS: 'one:4c1d9e7b03f86a52e0b7d4916fc3a825',
   };
   const refused: [options: string[], variables: NodeJS.ProcessEnv, line: RegExp][] = [
-    [[], {}, /^These stores are not set up: start the service first\n$/],
+    [[], {}, /^\S+ does not contain a database\n$/],
     [['--mend'], {}, /^Unknown option '--mend'.*\n$/],
     [[], unavailable, /The postgres store is not available.*\n$/],
   ];
