@@ -112,17 +112,6 @@ t.test('warns of settings that are valid but probably wrong', async (t) => {
   });
 });
 
-t.test('warns of more processes than cores', async (t) => {
-  const { rows } = await runDoctor(t, {
-    DATA_DIR: await temporaryDirectory(t),
-    WORKERS: '1000',
-    DATABASE_URL: 'postgres://127.0.0.1:1/db',
-    REDIS_URL: 'redis://127.0.0.1:1',
-    TOKEN_KEYS: `one:${SECRET}`,
-  });
-  t.match(rows.WORKERS, row('warning', /^1000 for \d+ core/));
-});
-
 t.test('reports problems of the data directory', async (t) => {
   const DATA_DIR = await freshDataDirectory(t);
   await chmod(DATA_DIR, 0o777);
