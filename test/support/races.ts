@@ -11,7 +11,7 @@ import { createUserFactory, type TestUser } from './users.js';
  * serializes statements, so few interleavings are possible.
  */
 const ROUNDS = onServices ? 50 : 15;
-/** The default number of concurrent rounds. */
+/** The number of concurrent rounds. */
 const IN_FLIGHT = 8;
 
 /** The timeout of a test file with races, on a busy machine. */
@@ -24,7 +24,7 @@ interface Races {
   send: TestUser['send'];
   createUser: Awaited<ReturnType<typeof createUserFactory>>;
   /** Runs the rounds of a race. Expects no server errors, and then consistent stores. */
-  run(t: Test, round: (number: number) => Promise<void>, options?: { inFlight?: number }): Promise<void>;
+  run(t: Test, round: (number: number) => Promise<void>): Promise<void>;
 }
 
 /** Starts two services on one set of stores, or one if the stores are embedded. */
@@ -51,19 +51,23 @@ export async function openRaces(t: Test): Promise<Races> {
     services,
     send,
     createUser: await createUserFactory({ stores: first.stores, tokens: first.context.tokens, send }),
-    async run(t, round, { inFlight = IN_FLIGHT } = {}) {
+    async run(t, round) {
       failures = [];
-      await runRounds(round, inFlight);
+      await runRounds(ROUNDS, IN_FLIGHT, round);
       t.same(failures, [], 'no response is a server error');
       await expectConsistentStores(t, first.stores);
     },
   };
 }
 
-/** Runs all rounds of a race, `inFlight` at a time. */
-export async function runRounds(round: (number: number) => Promise<void>, inFlight: number): Promise<void> {
+/** Runs `count` rounds, `inFlight` at a time. */
+export async function runRounds(
+  count: number,
+  inFlight: number,
+  round: (number: number) => Promise<void>,
+): Promise<void> {
   const limit = pLimit(inFlight);
-  await Promise.all(Array.from({ length: ROUNDS }, (_, number) => limit(() => round(number))));
+  await Promise.all(Array.from({ length: count }, (_, number) => limit(() => round(number))));
 }
 
 /** Sends all requests concurrently, each twice, and returns the statuses, sorted. */
