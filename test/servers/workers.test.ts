@@ -7,80 +7,84 @@ import { freshStores, needsServers } from '../support/stores.js';
 
 const WORKERS = 2;
 
-/** Starts the service with workers. Returns it with their pids and a function that waits for further log lines. */
+/** Starts the service with workers. Returns it with a function that waits for further log lines. */
 async function startWorkers(t: Test) {
   const environment = { ...(await freshStores(t)), WORKERS: String(WORKERS), LOG_LEVEL: 'info', LOG_FORMAT: 'json' };
   const service = await startProcess(t, environment);
   let readLines = 0;
-  const waitForLines = async (message: string, count: number): Promise<{ pid: number }[]> => {
+  /** Returns the pids in the next `count` lines with this message. */
+  const waitForLines = async (message: string, count: number): Promise<number[]> => {
     for (;;) {
       const lines = service.output().split('\n').slice(readLines);
       const found = lines.filter((line) => line.includes(`"msg":"${message}"`));
       if (found.length >= count) {
         readLines += lines.findIndex((line) => line === found[count - 1]) + 1;
-        return found.slice(0, count).map((line) => JSON.parse(line));
+        return found.slice(0, count).map((line) => JSON.parse(line).pid);
       }
       await once(service.child.stdout as NonNullable<typeof service.child.stdout>, 'data');
     }
   };
-  const pids = (await waitForLines('worker started', WORKERS)).map(({ pid }) => pid);
-  return { service, waitForLines, pids };
+  return { service, waitForLines };
 }
 
-t.test('workers share a port and the rate limits, and their metrics are added up', needsServers, async (t) => {
-  const { service } = await startWorkers(t);
-  const remaining = new Set<string | null>();
-  const requests = 8;
-  for (let count = 0; count < requests; count += 1) {
-    // With separate connections, the workers take turns.
-    const { headers } = await fetch(`${service.url}/auth/me`, { headers: { Connection: 'close' } });
-    remaining.add(headers.get('x-ratelimit-remaining'));
-  }
-  t.equal(remaining.size, requests, 'each request is counted once, by all workers together');
-  const ready = await fetch(`${service.opsUrl}/readyz`);
-  t.equal(ready.status, 200);
-  t.match(await ready.json(), { status: 'ok', stores: { postgres: { ok: true }, redis: { ok: true } } });
-  const metrics = await scrape(service.opsUrl);
-  t.equal(metrics.value('http_requests_total', { operation: 'getCurrentAccount', status: '401' }), requests);
-  t.equal(metrics.value('store_available', { store: 'postgres' }), 1, 'the metric is the minimum of all workers');
-  t.equal(await service.end('SIGTERM'), 0);
-});
+t.test('workers', needsServers, async (t) => {
+  const { service, waitForLines } = await startWorkers(t);
+  let pids = await waitForLines('worker started', WORKERS);
 
-t.test('a worker that is killed is replaced, while the others serve', needsServers, async (t) => {
-  const { service, pids, waitForLines } = await startWorkers(t);
-  process.kill(pids[0] as number, 'SIGKILL');
-  await waitForLines('worker ended unexpectedly: starting another', 1);
-  t.equal((await fetch(`${service.url}/auth/me`)).status, 401);
-  const [replacement] = await waitForLines('worker started', 1);
-  t.notOk(pids.includes(replacement?.pid as number));
-  t.equal(await service.end('SIGTERM'), 0);
-});
+  t.test('share a port and the rate limits, and their metrics are added up', async (t) => {
+    const remaining = new Set<string | null>();
+    const requests = 8;
+    for (let count = 0; count < requests; count += 1) {
+      // With separate connections, the workers take turns.
+      const { headers } = await fetch(`${service.url}/auth/me`, { headers: { Connection: 'close' } });
+      remaining.add(headers.get('x-ratelimit-remaining'));
+    }
+    t.equal(remaining.size, requests, 'each request is counted once, by all workers together');
+    const ready = await fetch(`${service.opsUrl}/readyz`);
+    t.equal(ready.status, 200);
+    t.match(await ready.json(), { status: 'ok', stores: { postgres: { ok: true }, redis: { ok: true } } });
+    const metrics = await scrape(service.opsUrl);
+    t.equal(metrics.value('http_requests_total', { operation: 'getCurrentAccount', status: '401' }), requests);
+    t.equal(metrics.value('store_available', { store: 'postgres' }), 1, 'the metric is the minimum of all workers');
+  });
 
-t.test('SIGHUP replaces all workers, and no request fails', needsServers, async (t) => {
-  const { service, pids, waitForLines } = await startWorkers(t);
-  const outcomes = new Set<unknown>();
-  const client = async () => {
-    // Any HTTP server may close a persistent connection while a request is on its way.
-    const response = fetch(`${service.url}/auth/me`, { headers: { Connection: 'close' } });
-    outcomes.add(await response.then(({ status }) => status).catch((error) => String(error.cause ?? error)));
-  };
-  const restart = async () => {
-    service.child.kill('SIGHUP');
-    // A signal to the process group reaches the workers too.
-    for (const pid of pids) process.kill(pid, 'SIGHUP');
-    const started = await waitForLines('worker started', WORKERS);
-    await waitForLines('restarted the workers', 1);
-    return started.map(({ pid }) => pid);
-  };
-  const replaced = await repeatUntilSettled(restart(), client);
-  t.same([...outcomes], [401]);
-  t.equal(new Set([...pids, ...replaced]).size, 2 * WORKERS);
-  for (const pid of pids) t.throws(() => process.kill(pid, 0), 'the old worker has ended');
-  t.equal(await service.end('SIGTERM'), 0);
+  t.test('a worker that is killed is replaced, while the others serve', async (t) => {
+    const [killed = 0, ...others] = pids;
+    process.kill(killed, 'SIGKILL');
+    await waitForLines('worker ended unexpectedly: starting another', 1);
+    t.equal((await fetch(`${service.url}/auth/me`)).status, 401);
+    const [replacement = 0] = await waitForLines('worker started', 1);
+    t.notOk(pids.includes(replacement));
+    pids = [...others, replacement];
+  });
+
+  t.test('SIGHUP replaces all workers, and no request fails', async (t) => {
+    const outcomes = new Set<unknown>();
+    const client = async () => {
+      // Any HTTP server may close a persistent connection while a request is on its way.
+      const response = fetch(`${service.url}/auth/me`, { headers: { Connection: 'close' } });
+      outcomes.add(await response.then(({ status }) => status).catch((error) => String(error.cause ?? error)));
+    };
+    const restart = async () => {
+      service.child.kill('SIGHUP');
+      // A signal to the process group reaches the workers too.
+      for (const pid of pids) process.kill(pid, 'SIGHUP');
+      const started = await waitForLines('worker started', WORKERS);
+      await waitForLines('restarted the workers', 1);
+      return started;
+    };
+    const replaced = await repeatUntilSettled(restart(), client);
+    t.same([...outcomes], [401]);
+    t.equal(new Set([...pids, ...replaced]).size, 2 * WORKERS);
+    for (const pid of pids) t.throws(() => process.kill(pid, 0), 'the old worker has ended');
+  });
+
+  t.test('SIGTERM ends them', async (t) => t.equal(await service.end('SIGTERM'), 0));
 });
 
 t.test('the workers stop when the primary process is killed', needsServers, async (t) => {
-  const { service } = await startWorkers(t);
+  const { service, waitForLines } = await startWorkers(t);
+  await waitForLines('worker started', WORKERS);
   // The output ends once the last process that shares it has ended.
   const closed = once(service.child, 'close');
   service.child.kill('SIGKILL');
