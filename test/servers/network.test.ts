@@ -1,11 +1,18 @@
 import t from 'tap';
+import type { StoreName } from '../../db/support/errors.js';
 import { needsAllServers, startFaultyStores } from '../faults/faulty-stores.js';
 import { createProbes, expectFailures, expectRecovery, expectSuccesses } from '../faults/probes.js';
 import type { Fault } from '../support/proxy.js';
 import { startTestService } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
-const FAULTS: Fault[] = ['silence', 'lose-responses', 'reset', 'refuse'];
+/** Other faults of the images and of Redis are injected in `s3.test.ts`, `lost-responses.test.ts` and `redis.test.ts`. */
+const FAULTS: Record<StoreName, Fault[]> = {
+  postgres: ['silence', 'lose-responses', 'reset', 'refuse'],
+  graph: ['silence', 'lose-responses', 'reset', 'refuse'],
+  images: ['silence'],
+  redis: ['silence'],
+};
 
 /** Latencies that make no request fail. */
 const LATENCIES_MS = { postgres: 200, graph: 200, images: 200, redis: 500 };
@@ -15,7 +22,7 @@ t.test('the connection to a store is faulty', needsAllServers, async (t) => {
   const service = await startTestService(t, environment);
 
   for (const store of ['postgres', 'graph', 'images', 'redis'] as const) {
-    for (const fault of FAULTS) {
+    for (const fault of FAULTS[store]) {
       t.test(`${store}: ${fault}`, async (t) => {
         const operationProbes = await createProbes(service);
         await faultyStores[store].setFault(fault);
