@@ -50,44 +50,6 @@ t.test('a post and its account can be deleted concurrently', async (t) => {
   });
 });
 
-t.test('no like outlives its user or the author of the post', async (t) => {
-  const crowd = await Promise.all([1, 2, 3].map(() => createUser()));
-  const [bob] = crowd as [TestUser];
-  const bobsPost = await createPost(bob);
-  await run(t, async () => {
-    const ada = await createUser();
-    const adasPost = await createPost(ada);
-    const likes = crowd.map((fan) => () => fan.send('POST', `/posts/like?id=${adasPost.id}`));
-    await deleteDuring(
-      t,
-      ada,
-      ...likes,
-      () => ada.send('POST', `/posts/like?id=${bobsPost.id}`),
-      () => ada.send('POST', `/posts/like?id=${bobsPost.id}`),
-      () => ada.send('DELETE', `/posts/like?id=${bobsPost.id}`),
-    );
-  });
-});
-
-t.test('no relation to a deleted account remains', async (t) => {
-  await run(t, async () => {
-    const [ada, bob, eve] = [await createUser(), await createUser(), await createUser()];
-    const steps = (one: TestUser, other: TestUser) => [
-      () => one.send('POST', `/friends/request?to=${other.id}`),
-      () => one.send('POST', `/friends/accept?from=${other.id}`),
-      () => one.send('DELETE', `/friends/remove?id=${other.id}`),
-    ];
-    await deleteDuring(
-      t,
-      ada,
-      ...steps(ada, bob),
-      ...steps(bob, ada),
-      () => eve.send('POST', `/friends/request?to=${ada.id}`),
-      () => eve.send('POST', `/friends/cancel?to=${ada.id}`),
-    );
-  });
-});
-
 t.test('no session of a deleted account exists', async (t) => {
   await run(t, async (round) => {
     const ada = await createUser();
