@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import t from 'tap';
@@ -133,22 +132,6 @@ t.test('the deletion of an account with many posts takes several statements', as
     'the person, the posts and their images',
   );
   t.same(await stores.db.selectFrom('posts').selectAll().execute(), []);
-});
-
-t.test('a failed delivery is retried until it succeeds', async (t) => {
-  const { db, outbox, directory } = await openTestStores(t, { DATA_DIR: await freshDataDirectory(t) });
-  const enqueueImage = () => db.transaction().execute((trx) => enqueue(trx, [{ kind: 'image', key: name }]));
-  const waiting = () => db.selectFrom('outbox').selectAll().execute();
-  const name = 'f'.repeat(32);
-  const inTheWay = join(directory.images, name);
-  await mkdir(join(inTheWay, 'inner'), { recursive: true });
-  await outbox.deliver(await enqueueImage());
-  const [entry] = await waiting();
-  t.ok(entry && entry.attempts > 0, 'the delivery has been attempted');
-  await rm(inTheWay, { recursive: true });
-  await writeFile(inTheWay, 'bytes');
-  await until(async () => (await waiting()).length === 0);
-  t.notOk(existsSync(inTheWay), 'the bytes are removed');
 });
 
 t.test('the pause before a retry doubles, up to 5 s for an unavailable store and 5 min otherwise', async (t) => {
@@ -287,16 +270,4 @@ t.test('an image can be claimed only once', async (t) => {
     await claim();
     await t.rejects(claim(), StoreUnavailableError);
   });
-});
-
-t.test('entries that a crash has left are delivered after the next start', async (t) => {
-  const environment = await freshStores(t);
-  const first = await openTestStores(t, environment);
-  await first.outbox.stop();
-  await createFixtures(first).storeImage('left.png');
-  await first.db.transaction().execute((trx) => enqueue(trx, [{ kind: 'image', key: 'left.png' }]));
-  await first.close();
-  const second = await openTestStores(t, environment);
-  await until(async () => (await listImageNames(second.images)).length === 0);
-  t.pass('the bytes are removed');
 });
