@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { startProcess } from '../support/processes.js';
+import { copyProject } from '../support/project-copy.js';
 import { freshDataDirectory } from '../support/stores.js';
-import { copyProject } from './project-copy.js';
 
 const FOLDERS = ['db', 'generated', 'handlers', 'scripts', 'test'];
 const FILES = ['openapi.yaml', 'package.json', 'package-lock.json', 'tsconfig.json'];

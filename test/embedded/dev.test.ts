@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { collectOutput } from '../support/output.js';
+import { copyProject } from '../support/project-copy.js';
 import { freshDataDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
-import { copyProject } from './project-copy.js';
 
 const NAMES = ['db', 'generated', 'handlers', 'scripts', 'openapi.yaml', 'package.json'];
 const { directory, replaceIn } = await copyProject(t, NAMES);

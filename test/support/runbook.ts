@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { cp, symlink, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { findFreePort } from '../../scripts/services/ports.js';
 import { collectOutput } from './output.js';
 import { HIGH_RATE_LIMITS, untilListening } from './processes.js';
+import { copyProject } from './project-copy.js';
 import { escapeRegExp } from './regexp.js';
 import { temporaryDirectory } from './stores.js';
 import { startTlsProxy } from './tls.js';
@@ -100,9 +101,7 @@ export async function createOperator(
 ): Promise<Operator> {
   const unknown = Object.keys(values).filter((name) => !page.includes(name));
   if (unknown.length > 0) throw new Error(`The page does not contain ${unknown.join(', ')}`);
-  const directory = await temporaryDirectory(t);
-  for (const name of COPIED) await cp(name, join(directory, name), { recursive: true });
-  await symlink(join(process.cwd(), 'node_modules'), join(directory, 'node_modules'));
+  const { directory } = await copyProject(t, COPIED);
   const [port, opsPort] = [await findFreePort(), await findFreePort()];
   const [url, opsUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${opsPort}`];
   const replacements = new Map(

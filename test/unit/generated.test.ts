@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import t, { type Test } from 'tap';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
 import { updateGenerated } from '../../scripts/generate/files.js';
 import { collectOutput } from '../support/output.js';
-import { temporaryDirectory } from '../support/stores.js';
+import { copyProject } from '../support/project-copy.js';
 
 /** Runs `npm run generate` in a directory. */
 async function runGenerate(cwd: string, ...options: string[]) {
@@ -15,40 +15,24 @@ async function runGenerate(cwd: string, ...options: string[]) {
   return { code, output: output() };
 }
 
-/** Copies all inputs of the generator to a temporary directory, and returns its path. */
-async function copyProject(t: Test): Promise<string> {
-  const directory = await temporaryDirectory(t);
-  for (const name of ['openapi.yaml', 'package.json', 'generated', 'scripts']) {
-    await cp(name, join(directory, name), { recursive: true });
-  }
-  await symlink(resolve('node_modules'), join(directory, 'node_modules'));
-  return directory;
-}
-
-async function change(path: string, from: string, to: string): Promise<void> {
-  const before = await readFile(path, 'utf8');
-  await writeFile(path, before.replace(from, to));
-}
-
 t.test('generated files are up to date, also when the generator runs again in one process', async (t) => {
   for (let run = 0; run < 2; run += 1) t.same(await updateGenerated({ dryRun: true }), []);
 });
 
 t.test('--check names changed files without writing them, and without it they are written', async (t) => {
-  const copy = await copyProject(t);
-  const generated = join(copy, 'generated');
-  const json = await readFile(join(generated, 'openapi.json'), 'utf8');
-  await change(join(copy, 'openapi.yaml'), 'maxLength: 200', 'maxLength: 201');
-  await change(join(generated, 'routes.ts'), '"secured":true', '"secured":false');
-  const { code, output } = await runGenerate(copy, '--check');
+  const { directory, replaceIn } = await copyProject(t, ['openapi.yaml', 'package.json', 'generated', 'scripts']);
+  const readJson = () => readFile(join(directory, 'generated', 'openapi.json'), 'utf8');
+  const json = await readJson();
+  await replaceIn('openapi.yaml', 'maxLength: 200', 'maxLength: 201');
+  await replaceIn('generated/routes.ts', '"secured":true', '"secured":false');
+  const { code, output } = await runGenerate(directory, '--check');
   t.equal(code, 1);
   t.match(output, /^Stale: generated\/openapi\.json, generated\/routes\.ts, generated\/validators\.js\. /);
-  t.equal(await readFile(join(generated, 'openapi.json'), 'utf8'), json);
+  t.equal(await readJson(), json);
 
   const written = 'Wrote generated/openapi.json, generated/routes.ts, generated/validators.js.\n';
-  t.same(await runGenerate(copy), { code: 0, output: written });
-  t.match(await readFile(join(generated, 'openapi.json'), 'utf8'), '"maxLength": 201');
-  t.same(await runGenerate(copy, '--check'), { code: 0, output: '' });
+  t.same(await runGenerate(directory), { code: 0, output: written });
+  t.match(await readJson(), '"maxLength": 201');
 });
 
 const sourcesOf = async (directory: string) =>

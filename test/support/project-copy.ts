@@ -1,7 +1,7 @@
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { temporaryDirectory } from '../support/stores.js';
+import { temporaryDirectory } from './stores.js';
 
 /** Copies files and directories of the project, so that a test can change them. The packages are linked. */
 export async function copyProject(t: Test, names: readonly string[]) {
