@@ -179,24 +179,6 @@ t.test('a post that is deleted between two queries of a page does not end the fe
   t.ok(more, 'five posts are left');
 });
 
-t.test('users who share a window each get their own feed', async (t) => {
-  await emptyFeed();
-  const privateUsers = await createUsers(4, { private: true });
-  const viewers = await createUsers(4);
-  const open = await service.createUser();
-  for (const [index, viewer] of viewers.entries()) {
-    for (const privateUser of privateUsers.slice(0, index)) await befriend(viewer, privateUser);
-  }
-  await seed([open, ...privateUsers], 90);
-  const expected = await Promise.all(viewers.map((_, index) => expectedFeed([open, ...privateUsers.slice(0, index)])));
-  for (const limit of [20, 50, 99]) {
-    const feeds = await Promise.all(viewers.map((viewer) => viewer.send('GET', `/posts?limit=${limit}`)));
-    for (const [index, feed] of feeds.entries()) {
-      t.strictSame(idsIn(feed), expected[index]?.slice(0, limit), `a friend of ${index}, limit ${limit}`);
-    }
-  }
-});
-
 t.test('concurrent users who read pages of different sizes each get a full page', async (t) => {
   await emptyFeed();
   const [viewer, author] = (await createUsers(2)) as [TestUser, TestUser];
