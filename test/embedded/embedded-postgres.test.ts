@@ -131,13 +131,6 @@ t.test('a transaction is not interleaved with other statements', needsEmbedded, 
   t.same((await sql`select value from counters`.execute(db)).rows, [{ value: 50 }]);
 });
 
-t.test('an error in a statement leaves the connection usable', needsEmbedded, async (t) => {
-  const { db } = await openFreshPostgres(t);
-  await t.rejects(sql`select ${'x'}::int`.execute(db), { code: '22P02' });
-  await t.rejects(sql`select 1 from nothing`.execute(db), { code: '42P01' });
-  t.same((await sql`select ${'\ufeffé'}::text as text`.execute(db)).rows, [{ text: '\ufeffé' }]);
-});
-
 t.test('a large result arrives completely', needsEmbedded, async (t) => {
   const { db } = await openFreshPostgres(t);
   const { rows } = await sql<{ n: number; text: string }>`
