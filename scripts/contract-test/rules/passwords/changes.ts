@@ -95,6 +95,8 @@ export const changeRules: Rule[] = [
       const user = await users.register();
       const stranger = await users.sharedUser('ada');
       const otherToken = (await users.login(user)).body.token;
+      // A service may cache sessions that were used.
+      await users.anonymous.send(200, 'GET /auth/me', { token: otherToken });
       const { password } = users.newUser();
       const form = { password, current_password: user.password };
       const changed = await user.send(200, 'PUT /profiles/me', { form });

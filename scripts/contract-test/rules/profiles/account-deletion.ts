@@ -5,6 +5,8 @@ import type { TestUsers, User } from '../../users.js';
 
 interface DeletedAccount {
   deleted: User;
+  /** The token of another session, which was used before the deletion. */
+  otherToken: string;
   friend: User;
   requester: User;
   requested: User;
@@ -29,9 +31,12 @@ async function createDeletedAccount(users: TestUsers): Promise<DeletedAccount> {
   await makeFriends(deleted, friend);
   await requester.send(200, `POST /friends/request?to=${deleted.id}`);
   await deleted.send(200, `POST /friends/request?to=${requested.id}`);
+  const { token: otherToken } = (await users.login(deleted)).body;
+  await users.anonymous.send(200, 'GET /auth/me', { token: otherToken });
   await deleted.send(200, 'DELETE /profiles/me', { json: { password: deleted.password } });
   return {
     deleted,
+    otherToken,
     friend,
     requester,
     requested,
@@ -82,10 +87,11 @@ export const accountDeletionRules: Rule[] = [
 
   rule(
     'accounts.delete.account',
-    'Account deletion removes the account: its token, its login and its profile.',
+    'Account deletion removes the account: its sessions, its login and its profile.',
     async (users) => {
-      const { deleted, friend } = await deletedAccount(users);
+      const { deleted, otherToken, friend } = await deletedAccount(users);
       await deleted.send(401, 'GET /auth/me');
+      await users.anonymous.send(401, 'GET /auth/me', { token: otherToken });
       const { email, password } = deleted;
       await users.anonymous.send(401, 'POST /auth/login', { json: { email, password } });
       await friend.send(404, `GET /profiles/${deleted.id}`);

@@ -25,7 +25,7 @@ const CROSS_ORIGIN: [description: string, headers: (users: TestUsers) => Record<
 export const unsafeOriginRules = unsafe.map((operation) =>
   rule(
     `sites.${operation.id}`,
-    `${methodAndPath(operation)} without an Authorization header returns 403 if the request is cross-origin, and is allowed from the service’s own origin and from clients other than browsers. With the header it is allowed from every origin.`,
+    `${methodAndPath(operation)} without an Authorization header returns 403 if the request is cross-origin, and is allowed from the service’s own origin and from clients other than browsers. With the header it is allowed from every origin, even next to the cookie.`,
     async (users) => {
       const credentials = operation.secured ? withCookie((await getUser(users)).token).headers : {};
       // A 400 for the unknown query parameter shows that the origin is allowed.
@@ -36,7 +36,7 @@ export const unsafeOriginRules = unsafe.map((operation) =>
         ...SAME_ORIGIN.map(([, headers]) => send(400, { ...credentials, ...headers(users) })),
         ...CROSS_ORIGIN.map(([, headers]) => send(403, { ...credentials, ...headers(users) })),
       ]);
-      await send(400, CROSS_SITE, (await getUser(users)).token);
+      await send(400, { ...credentials, ...CROSS_SITE }, (await getUser(users)).token);
     },
   ),
 );

@@ -8,11 +8,11 @@ const OTHER_SESSIONS = 11;
 export const endRules: Rule[] = [
   rule(
     'auth.logout.ends-session',
-    'Logout invalidates the token of the session and clears the cookie.',
+    'Logout invalidates the token of the session and clears the cookie. With a header and a cookie of different sessions, it ends that of the header.',
     async (users) => {
       const sam = await users.sharedUser('sam');
       const { token } = (await users.login(sam)).body;
-      const response = await users.anonymous.send(200, 'POST /auth/logout', { token });
+      const response = await users.anonymous.send(200, 'POST /auth/logout', { token, ...withCookie(sam.token) });
       const cookie = response.headers.get('set-cookie') ?? '';
       expectClearedCookie(response);
       expectThat(/max-age=0|expires=thu, 01 jan 1970/i.test(cookie), 'an expired cookie', response);

@@ -48,11 +48,15 @@ export const loginRules: Rule[] = [
 
   rule('auth.cookie.expires', 'The cookie and the token expire at expires_at.', async (users) => {
     const response = await sharedLogin(users);
-    const expires = Date.parse(/expires=([^;]+)/i.exec(response.headers.get('set-cookie') ?? '')?.[1] ?? '');
+    const cookie = response.headers.get('set-cookie') ?? '';
+    const expires = Date.parse(/expires=([^;]+)/i.exec(cookie)?.[1] ?? '');
     const { exp, iat } = claimsOf(response.body.token);
     expectEqual(response, 'expires_at', Date.parse(response.body.expires_at), exp * 1000);
     expectEqual(response, 'Expires of the cookie', expires, exp * 1000);
     expectThat(exp > iat, 'an exp after iat', response);
+    // Max-Age is optional and takes precedence over Expires.
+    const maxAge = Number(/max-age=(\d+)/i.exec(cookie)?.[1] ?? exp - iat);
+    expectThat(Math.abs(maxAge - (exp - iat)) <= 1, 'a Max-Age of the cookie, if any, until exp', response);
   }),
 
   rule(
