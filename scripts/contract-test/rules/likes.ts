@@ -1,5 +1,5 @@
 import { expectEqual } from '../expect.js';
-import { clearRelation, crowd, makeFriends, type Post, png, publish, UNUSED_ID } from '../fixtures.js';
+import { clearRelation, crowd, findInFeed, makeFriends, type Post, png, publish, UNUSED_ID } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { Requester } from '../users.js';
 
@@ -70,11 +70,18 @@ export const likes: Subject = {
 
     rule(
       'posts.liked-by-me.own-likes',
-      'liked_by_me states whether the authenticated user likes the post, also in lists and in the response to an edit.',
+      'liked_by_me and like_count state who likes the post at the moment, also in lists and in the response to an edit.',
       async (users) => {
         const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
         const { id } = await publish(ada);
+        const expectInFeed = async (count: number) => {
+          const { response } = await findInFeed(ben, { id }, 100);
+          const entry = response.body.find(({ id: postId }: Post) => postId === id);
+          expectEqual(response, 'the post in the feed', [entry?.like_count, entry?.liked_by_me], [count, false]);
+        };
+        await expectInFeed(0);
         await ada.send(200, `POST /posts/like?id=${id}`);
+        await expectInFeed(1);
         await expectLikes(ben, id, 1, false);
         const response = await ada.send(200, 'GET /posts/me?limit=100');
         const post = response.body.find(({ id: postId }: Post) => postId === id);

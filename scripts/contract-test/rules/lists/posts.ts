@@ -4,7 +4,7 @@ import { idsOf, type Post, publish } from '../../fixtures.js';
 import { type Rule, rule, type Subject } from '../../rule.js';
 import type { User } from '../../users.js';
 import { checkList, nextPagePath } from './pages.js';
-import { POST_COUNT, timeline } from './timeline.js';
+import { newestFirst, POST_COUNT, timeline } from './timeline.js';
 
 /** Checks that a list entry equals GET of the post by the same user, except for the comments. */
 async function expectSameAsSingle({ send }: User, response: CheckedResponse, entry: Post): Promise<void> {
@@ -77,7 +77,7 @@ export const postListRules: Rule[] = [
       for (const [user, posts] of [
         [reader, ownPosts.map((post) => ({ ...post, liked_by_me: likedByReader.has(post.id) }))],
         [author, ownPosts],
-        [friend, privatePosts],
+        [friend, privatePosts.map((post) => ({ ...post, liked_by_me: post.like_count > 0 }))],
         [privateAuthor, privatePosts],
       ] as const) {
         const response = await user.send(200, 'GET /posts?limit=60');
@@ -125,7 +125,7 @@ export const postListRules: Rule[] = [
 
   rule(
     'posts.list.filtered',
-    'GET /posts omits posts that the user may not see, and its pages are still full.',
+    'GET /posts omits posts that the user may not see, and its pages are still full. Posts of private friends are in the order of all posts.',
     (users) =>
       checkList(users, '/posts', async (list) => {
         const { privateAuthor, privatePosts, friend } = await timeline(users);
@@ -146,6 +146,7 @@ export const postListRules: Rule[] = [
         const seen = await friend.send(200, 'GET /posts?limit=100');
         const ids = idsOf(seen.body.filter(({ author_id }: Post) => author_id === privateAuthor.id));
         expectEqual(seen, 'the posts of a friend', ids, idsOf(privatePosts));
+        expectEqual(seen, 'the order', idsOf(seen.body), idsOf([...seen.body].sort(newestFirst)));
       }),
   ),
 

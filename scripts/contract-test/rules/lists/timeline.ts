@@ -20,6 +20,7 @@ interface Timeline {
   likedByReader: Set<number>;
   /** A private account with posts newer than those of `author`. */
   privateAuthor: User;
+  /** Its posts, newest first. `friend` likes the newest. */
   privatePosts: Post[];
   /** A friend of `privateAuthor`. */
   friend: User;
@@ -76,6 +77,18 @@ export const timeline = (users: TestUsers): Promise<Timeline> =>
       if (user === author) post.liked_by_me = true;
     }
     const privatePosts = await publishMany(privateAuthor, PRIVATE_POST_COUNT);
+    const [newest] = privatePosts as [Post];
+    await friend.send(200, `POST /posts/like?id=${newest.id}`);
+    newest.like_count += 1;
+    // An edit must not change the order.
+    for (const [{ send }, posts] of [
+      [author, ownPosts],
+      [privateAuthor, privatePosts],
+    ] as const) {
+      const oldest = posts.at(-1) as Post;
+      oldest.title = 'Edited';
+      await send(200, `PUT /posts/edit?id=${oldest.id}`, { form: { title: oldest.title } });
+    }
     return {
       author,
       ownPosts,
