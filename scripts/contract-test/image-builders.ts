@@ -10,14 +10,16 @@ export const u16 = (value: number) => Buffer.from([value >> 8, value & 255]);
 export const u32 = (value: number) => Buffer.concat([u16(value >>> 16), u16(value & 0xffff)]);
 const u32le = (value: number) => u32(value).reverse();
 
-/** Returns a TIFF structure with an orientation and, unless `minimal`, an artist. */
-export function tiff(orientation: number, { little = false, minimal = false } = {}): Buffer {
+/** Returns a TIFF structure with an orientation, if any, and, unless `minimal`, an artist. */
+export function tiff(orientation: number | undefined, { little = false, minimal = false } = {}): Buffer {
   const order = (bytes: Buffer) => (little ? bytes.reverse() : bytes);
   const entry = (tag: number, type: number, count: number, value: Buffer) =>
     Buffer.concat([order(u16(tag)), order(u16(type)), order(u32(count)), value]);
-  const entries = [entry(0x0112, 3, 1, Buffer.concat([order(u16(orientation)), u16(0)]))];
-  // The artist follows the header of 8 bytes, the entry count of 2, two entries of 12 and the offset of the next directory, of 4.
-  if (!minimal) entries.push(entry(0x013b, 2, SECRET.length + 1, order(u32(38))));
+  const entries: Buffer[] = [];
+  if (orientation) entries.push(entry(0x0112, 3, 1, Buffer.concat([order(u16(orientation)), u16(0)])));
+  // The artist follows the header of 8 bytes, the entry count of 2, the entries of 12 and the offset of the next directory, of 4.
+  const artistAt = 14 + 12 * (entries.length + 1);
+  if (!minimal) entries.push(entry(0x013b, 2, SECRET.length + 1, order(u32(artistAt))));
   return Buffer.concat([
     latin1(little ? 'II*\0' : 'MM\0*'),
     order(u32(8)),

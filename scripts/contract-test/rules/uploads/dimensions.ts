@@ -48,6 +48,9 @@ function losslessWebp(width: number, height: number): Buffer {
   return riff(webpChunk('VP8L', Buffer.concat([Buffer.from([0x2f]), u32(dimensions).reverse(), Buffer.alloc(5)])));
 }
 
+/** The sample WebP, which is lossy, with the largest dimensions that its header can declare. */
+const largestLossyWebp = overwrite(samples.webp, 26, Buffer.concat([u16le(16_383), u16le(16_383)]));
+
 export const dimensionRules = [
   rule(
     'images.upload.dimensions',
@@ -80,6 +83,7 @@ export const dimensionRules = [
         for (const [larger, type] of [
           [blackPng(MAX_SQUARE_SIDE_PIXELS + 1, MAX_SQUARE_SIDE_PIXELS), 'image/png'],
           [losslessWebp(MAX_SIDE_PIXELS, MAX_SIDE_PIXELS), 'image/webp'],
+          [largestLossyWebp, 'image/webp'],
         ] as const)
           expectProblemCodes(await form.send(users, 400, imagePart(larger, type)), 'body.image too_many_pixels');
       },

@@ -27,7 +27,8 @@ import { ascii, expectStored, FORMS, type Form, getUploader, imagePart } from '.
 /** A file that has only the start of a JPEG. */
 const UNREADABLE = Buffer.concat([samples.jpeg.subarray(0, 3), ascii('<script>alert(1)</script>\0\r\n')]);
 
-const profile = segment(0xe2, 'ICC_PROFILE\0\x01\x01profile');
+/** A color profile in two segments. */
+const profile = Buffer.concat([segment(0xe2, 'ICC_PROFILE\0\x01\x02pro'), segment(0xe2, 'ICC_PROFILE\0\x02\x02file')]);
 const exif = (data: Buffer) => segment(0xe1, Buffer.concat([ascii('Exif\0\0'), data]));
 
 /** Returns a sample with trailing bytes, which start with a zero like padding, and the sample itself. */
@@ -56,6 +57,7 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
   'image/jpeg': [
     ...[
       segment(0xe1, `http://ns.adobe.com/xap/1.0/\0${SECRET}`),
+      segment(0xe1, `http://ns.adobe.com/xmp/extension/\0${SECRET}`),
       segment(0xed, `Photoshop 3.0\x008BIM${SECRET}`),
       segment(0xfe, SECRET),
       segment(0xe2, `MPF\0${SECRET}`),
@@ -66,6 +68,7 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
       [jpeg([profile], [metadata]), jpeg([profile])],
     ]),
     [jpegWithThumbnail, samples.jpeg],
+    [jpeg([segment(0xe0, `JFXX\0\x10${SECRET}`)]), samples.jpeg],
     [insertBeforeEnd(samples.jpeg, 2, segment(0xfe, SECRET)), samples.jpeg],
     withTrailer(samples.jpeg),
   ],
@@ -98,6 +101,8 @@ const DISPLAY_CHUNKS = ['sRGB', 'gAMA', 'cHRM', 'cICP', 'sBIT', 'bKGD', 'tRNS', 
 /** A frame of an animated WebP. */
 const webpFrame = Buffer.concat([Buffer.alloc(16), webpImage]);
 
+const PICTURE = { type: 'av01', data: 'picture' };
+
 /** Images without such metadata, which are served unchanged. */
 const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
   [UNREADABLE, 'image/jpeg'],
@@ -109,9 +114,8 @@ const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
   [riff(vp8x(0x02), webpChunk('ANIM', 'data'), webpChunk('ANMF', webpFrame)), 'image/webp'],
   [gif(gifExtension(0xff, 'NETSCAPE2.0', '\x01\0\0')), 'image/gif'],
   [gif(gifExtension(0xff, 'ICCRGBG1012', 'profile')), 'image/gif'],
+  [avif([PICTURE], { properties: [box('irot', '\x01'), box('imir', '\x01')] }), 'image/avif'],
 ];
-
-const PICTURE = { type: 'av01', data: 'picture' };
 
 /**
  * Images with metadata that need not be removed byte for byte: a service may overwrite it, if other parts of the file state
@@ -123,9 +127,11 @@ const WITH_INNER_METADATA: [bytes: Buffer, type: string, picture: string | Buffe
     avif([PICTURE, { type: 'mime', data: SECRET }]),
     avif([PICTURE], { inMeta: [fullBox('xml ', 0, SECRET)] }),
     avif([PICTURE], { properties: [box('udes', SECRET)] }),
+    avif([PICTURE], { top: [box('uuid', SECRET)] }),
   ].map((bytes): [Buffer, string, string] => [bytes, 'image/avif', PICTURE.data]),
   [jpeg([exif(tiff(1))]), 'image/jpeg', samples.jpeg.subarray(-100)],
-  [jpeg([], [exif(tiff(1))]), 'image/jpeg', samples.jpeg.subarray(-100)],
+  [jpeg([], [exif(tiff(undefined))]), 'image/jpeg', samples.jpeg.subarray(-100)],
+  [png(pngChunk('eXIf', tiff(undefined))), 'image/png', samples.png.subarray(33)],
   [riff(vp8x(0x08), webpImage, webpChunk('EXIF', tiff(1))), 'image/webp', webpImage],
   [riff(vp8x(0x02), webpChunk('ANMF', Buffer.concat([webpFrame, webpChunk('XMP ', SECRET)]))), 'image/webp', webpImage],
 ];
@@ -177,7 +183,7 @@ export const metadataRules = FORMS.flatMap((form) => [
     `${form.title} removes metadata that identifies people or places from JPEG, PNG, GIF and WebP (Exif except orientation, XMP, IPTC, comments, text and time chunks), and bytes after every image. Everything else stays unchanged.`,
     async (users) => {
       for (const [type, cases] of Object.entries(WITH_METADATA)) {
-        const declared = [type, undefined, 'application/octet-stream'];
+        const declared = [type, undefined, 'Application/Octet-Stream; a=b'];
         for (const [index, [uploaded, served]] of cases.entries())
           await expectStored(users, form, uploaded, declared[index % declared.length], type, served);
       }

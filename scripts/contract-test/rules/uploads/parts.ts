@@ -5,10 +5,22 @@ import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 import { EMPTY_FILE_INPUT, FORMS, getUploader, imagePart, otherField, textPart } from './forms.js';
 
+/** File names that a parser of headers may mistake for something else. */
+const FILE_NAMES = [
+  'harbour.png',
+  'harbour; name=title.png',
+  'harbour\\".png',
+  'häfen 🐟 harbour.png',
+  '../../harbour.png',
+  'C:\\pictures\\harbour.png',
+  'harbour',
+  `${'harbour'.repeat(20)}.png`,
+];
+
 export const partRules = FORMS.flatMap((form) => [
   rule(
     `uploads.empty-input.${form.id}`,
-    `${form.title} treats an empty file input (filename="", no bytes) as no file, also next to an image or remove_image=true.`,
+    `${form.title} treats an empty file input (filename="", no bytes) as no file, also before and after an image, and next to remove_image=true.`,
     async (users) => {
       const expected = form.id === 'create' ? null : await form.readImage(users);
       const fields = form.id === 'create' ? [] : [otherField(form)];
@@ -27,19 +39,19 @@ export const partRules = FORMS.flatMap((form) => [
         expectEqual(response, 'the image', response.body[form.field], null);
       }
       const image = imagePart(samples.png, 'image/png');
-      const response = await form.send(users, form.successStatus, EMPTY_FILE_INPUT, image);
-      expectThat(response.body[form.field], 'the image that follows the empty input', response);
+      const response = await form.send(users, form.successStatus, EMPTY_FILE_INPUT, image, EMPTY_FILE_INPUT);
+      expectThat(response.body[form.field], 'the image between the empty inputs', response);
     },
   ),
 
   rule(
     `uploads.names.${form.id}`,
-    `${form.title} gives each image a random file name, which is not sequential and does not contain the uploaded name.`,
+    `${form.title} accepts an image with any file name and gives it a random one, which is not sequential and does not contain the uploaded name.`,
     async (users) => {
       const names: string[] = [];
       let last: CheckedResponse | undefined;
-      for (let count = 0; count < 8; count++) {
-        last = await form.send(users, form.successStatus, imagePart(samples.png, 'image/png', 'harbour.png'));
+      for (const fileName of FILE_NAMES) {
+        last = await form.send(users, form.successStatus, imagePart(samples.png, 'image/png', fileName));
         const path: string = last.body[form.field];
         const stem = path.split('/').at(-1)?.split('.')[0] ?? '';
         // 128 bits in hexadecimal or in base64.
