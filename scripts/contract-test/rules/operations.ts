@@ -1,6 +1,6 @@
 import { type ContractOperation, contract } from '../document.js';
 import type { RequestOptions } from '../exchange.js';
-import { expectCode, expectErrorShape, expectProblemCodes, expectProblems } from '../expect.js';
+import { expectCode, expectEqual, expectErrorShape, expectProblemCodes, expectProblems } from '../expect.js';
 import { CHUNKED, contentType, rawForm, UNUSED_ID, WRONG_PASSWORD } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 
@@ -93,7 +93,7 @@ export const operations: Subject = {
 
     rule(
       'http.errors.lists-every-problem',
-      'A 400 lists every problem in the query and the body of the request.',
+      'A 400 lists every problem in the query and the body of the request, up to 100.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
         const form = { title: '', author_id: '1' };
@@ -105,6 +105,9 @@ export const operations: Subject = {
           'query.page',
         );
         expectProblems(await send(400, 'PUT /posts/edit?id=x', { form }), 'body.author_id', 'body.title', 'query.id');
+        const manyNames = Array.from({ length: 101 }, (_, index) => `unknown${index}=`);
+        const response = await send(400, `GET /posts?${manyNames.join('&')}`);
+        expectEqual(response, 'the number of problems', response.body.errors?.length, 100);
       },
     ),
 
@@ -127,8 +130,10 @@ export const operations: Subject = {
       'A JSON body of 64 KiB is accepted. A larger body returns 413 regardless of its fields and the query. Without credentials it returns 401.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
+        // Fewer characters than bytes.
+        const json = Buffer.from(JSON.stringify({ extra: 'é'.repeat(1000) }));
         const sent = (byteCount: number, headers = {}) => ({
-          body: '{"extra":1}'.padEnd(byteCount),
+          body: Buffer.concat([json, Buffer.alloc(byteCount - json.length, ' ')]),
           headers: { ...JSON_TYPE, ...headers },
         });
         for (const headers of [{}, CHUNKED]) {

@@ -96,6 +96,7 @@ const GROUPS: [id: string, description: string, send: (users: TestUsers) => Prom
         [send(400, edit, rawForm(title, title, title)), 'body.title repeated'],
         [send(400, edit, textForm({ remove_image: 'maybe' })), 'body.remove_image not_a_boolean'],
         [send(400, edit, rawForm({ ...title, fileName: 'a.txt' })), 'body.title not_text'],
+        [send(400, edit, rawForm({ ...title, type: 'text/html' })), 'body.title not_text'],
         [send(400, edit, textForm({ image: 'x' })), 'body.image not_a_file'],
         [send(400, edit, textForm({ remove_image: 'false' })), 'body. no_changes'],
         [

@@ -1,5 +1,5 @@
 import { expectCode, expectEqual } from '../../expect.js';
-import { textForm } from '../../fixtures.js';
+import { png, textForm } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { exactUser, updatedUser } from './users.js';
 
@@ -62,18 +62,23 @@ export const takenRules: Rule[] = [
 
   rule(
     'profiles.update.taken',
-    'PUT /profiles/me returns 409 username_taken or email_taken for the username or email of another account, compared as at registration, and changes nothing.',
+    'PUT /profiles/me returns 409 username_taken or email_taken for the username or email of another account, compared as at registration, and changes nothing, not even other fields of the form.',
     async (users) => {
       const { username, email } = await exactUser(users);
       const user = await updatedUser(users);
       const before = (await user.send(200, 'GET /auth/me')).body;
-      const withName: Record<string, string> = { username, name: 'Not stored' };
-      for (const taken of [...equalFields(username, email), withName]) {
+      const { body: profile } = await user.send(200, 'GET /profiles/me');
+      for (const taken of equalFields(username, email)) {
         const response = await user.send(409, 'PUT /profiles/me', textForm(taken));
         expectCode(response, `${Object.keys(taken)[0]}_taken`);
       }
+      const passwords = { password: users.newUser().password, current_password: user.password };
+      const form = { username, name: 'Not stored', private: 'true', image: png(), ...passwords };
+      await user.send(409, 'PUT /profiles/me', { form });
       const response = await user.send(200, 'GET /auth/me');
       expectEqual(response, 'the account, unchanged', response.body, before);
+      const unchanged = await user.send(200, 'GET /profiles/me');
+      expectEqual(unchanged, 'the profile, unchanged', unchanged.body, profile);
       // Another user can take a former username.
       await user.send(200, 'PUT /profiles/me', textForm({ username: users.newUser().username }));
       const { token } = await exactUser(users);

@@ -53,7 +53,7 @@ export const FIELDS = {
       String.fromCodePoint(0x20000 + (Number.parseInt(unique().slice(0, 8), 16) % 40_000)),
       unique().padEnd(50, 'u'),
       unique() + FISH.repeat(50 - unique().length),
-      `MiXeD.${unique()}`,
+      `MiXeD.@${unique()}`,
       `<b>&"'\\%41+${unique()}`,
       `e\u0301\u00df${unique()}`,
     ],
@@ -74,7 +74,7 @@ export const FIELDS = {
       [` ${unique()}@example.org\t\n`, `${unique()}@example.org`],
       [`A.${unique()}.Z@Example.ORG`, `a.${unique()}.z@example.org`],
       `o'hara+tag=1/2_x-y!#$%&*?^\`{|}~${unique()}@example.org`,
-      `${unique()}@a-b.c3.example.co.uk`,
+      `${unique()}@a-b.c3.co.xn--vermgensberater-ctb`,
       [`\u00a0${longestEmail(`m${unique()}`)}\u3000`, ''],
     ],
     invalid: [

@@ -118,7 +118,7 @@ const ACCEPTED: [id: string, sentence: string, passwords: string[]][] = [
   ],
   [
     'passwords.accepted.short-sequence',
-    'Two equal characters in a row, three in different cases, and three keys, letters or digits in sequence are accepted.',
+    'Two equal characters in a row, three in different cases, and three keys, letters or digits in sequence are accepted. No sequence continues from z to a, or from 9 to 0.',
     [
       'Teal-Lantern_588',
       'Teal-LantnNn_58',
@@ -126,6 +126,8 @@ const ACCEPTED: [id: string, sentence: string, passwords: string[]][] = [
       'Teal-Lantern_58-qwe',
       'Teal-Lantern_58-xyz',
       'Teal-Lantern_789',
+      'Teal-Lantern_7890',
+      'Teal-Lantern_58-yzab',
     ],
   ],
   [

@@ -57,7 +57,7 @@ export const updateRules: Rule[] = [
     async (users) => {
       const { send } = await users.sharedUser('pia');
       const { name, username, email } = (await send(200, 'GET /auth/me')).body;
-      for (const form of [{ name }, { username: username.toUpperCase() }, { username }, { email }]) {
+      for (const form of [{ name }, { username }, { username: username.toUpperCase() }, { username }, { email }]) {
         await send(200, 'PUT /profiles/me', { form });
         const response = await send(200, 'GET /auth/me');
         expectEqual(response, 'the account', response.body, { ...response.body, ...form });

@@ -1,7 +1,7 @@
 import { type ContractOperation, contract, methodAndPath } from '../../document.js';
 import type { RequestOptions } from '../../exchange.js';
 import { expectEqual, expectErrorShape, expectProblems, expectThat } from '../../expect.js';
-import { CROSS_SITE, textForm, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
+import { CROSS_SITE, png, textForm, UNUSED_ID, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
 import { exampleBody, validRequest } from '../operations.js';
@@ -87,13 +87,15 @@ const ORDER_CASES: OrderCase[] = [
   },
   {
     id: 'fields-before-existence',
-    description: 'an invalid query returns 400 even if the post, user, session or image does not exist',
+    description:
+      'an invalid query returns 400 even if the post, user, session or image does not exist or its id is not well formed',
     status: 400,
     applies: ({ query, pathParameters, secured }) => secured && (query.length > 0 || pathParameters.length > 0),
     async requests(users, operation) {
       const { token } = await getUser(users);
       const request = validRequest(operation, UNKNOWN_QUERY);
-      return [[request, { ...exampleBody(operation), token }]];
+      const malformed = request.replace(`/${UNUSED_ID}`, '/x');
+      return [...new Set([request, malformed])].map((line) => [line, { ...exampleBody(operation), token }]);
     },
   },
 ];
@@ -167,15 +169,17 @@ export const furtherOrderRules: Rule[] = [
         { name: 'Changed' },
         { private: 'true' },
         { remove_image: 'true' },
-      ] as Record<string, string>[]) {
-        const sent = textForm({ ...form, current_password: WRONG_PASSWORD });
+        { image: png() },
+      ] as Record<string, string | File>[]) {
+        const sent = { form: { ...form, current_password: WRONG_PASSWORD } };
         const response = await users.anonymous.send(401, 'PUT /profiles/me', { token, ...sent });
         expectEqual(response, 'the message', response.body.message, 'Invalid password');
       }
       const after = await users.anonymous.send(200, 'GET /auth/me', { token });
       expectEqual(after, 'the account, unchanged', after.body, before.body);
       const profile = await users.anonymous.send(200, 'GET /profiles/me', { token });
-      expectEqual(profile, 'private, unchanged', profile.body.private, false);
+      const { private: isPrivate, profile_link } = profile.body;
+      expectEqual(profile, 'private and the picture, unchanged', [isPrivate, profile_link], [false, null]);
     },
   ),
 
