@@ -29,7 +29,7 @@ function spawnNode(args: readonly string[], variables: NodeJS.ProcessEnv, stdio:
   const env = { PATH: process.env.PATH, NODE_ENV: 'production', ...variables };
   const { signal } = interruption;
   const child = spawn(process.execPath, [...process.execArgv, ...args], { env, stdio, signal, killSignal: 'SIGKILL' });
-  // The interruption is also reported as an error.
+  // An interruption also emits `error`, which would throw without a listener. Callers wait for the end instead.
   child.on('error', () => undefined);
   const ended = new Promise<number | string | null>((resolve) =>
     child.once('close', (code, signal) => resolve(code ?? signal)),
@@ -86,14 +86,14 @@ export async function cpuTimesOf(pid: number): Promise<CpuTimes> {
     size = tree.size;
     for (const [child = 0, parent = 0] of pairs) if (tree.has(parent)) tree.add(child);
   }
-  // A process may exit before its usage is read. Without any process left, this throws.
+  // A process may exit before its usage is read. If all have exited, `pidusage` throws.
   const usages: Record<string, pidusage.Status | null | undefined> = await pidusage([...tree]).catch(() => ({}));
   return new Map(Object.values(usages).flatMap((usage) => (usage ? [[usage.pid, usage.ctime]] : [])));
 }
 
 /**
- * Returns the CPU time between two samples. Returns undefined if a process of the first sample is not in the second, as when
- * PostgreSQL closes a connection: its CPU time is then unknown, and subtracting the sums could even give a negative number.
+ * Returns the CPU time between two samples. Returns undefined if a process has exited in between, as when PostgreSQL
+ * closes a connection: the CPU time that it used is then unknown.
  */
 export function cpuMsBetween(before: CpuTimes, after: CpuTimes): number | undefined {
   if (before.size === 0 || [...before.keys()].some((pid) => !after.has(pid))) return undefined;

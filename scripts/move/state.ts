@@ -37,8 +37,8 @@ export async function checkPreconditions({ source, target, shared }: MoveStores)
   const installation = await prepareSource(source);
   const targetInstallation = shared.postgres ? installation : await readInstallation(target.db);
   const { id } = installation;
-  const switchedOver = shared.postgres || installation.moved_to === target.location;
-  if (switchedOver && (await isInstalledOn(target, targetInstallation, id))) return undefined;
+  const mayBeComplete = shared.postgres || installation.moved_to === target.location;
+  if (mayBeComplete && (await isInstalledOn(target, targetInstallation, id))) return undefined;
   if (installation.moving)
     throw new StoresDisagreeError('The source is being filled by another move: finish that first');
   const resumed = shared.postgres ? installation.changing : targetInstallation?.id === id && targetInstallation.moving;
@@ -79,7 +79,7 @@ async function checkSource(
 ): Promise<void> {
   const { kind } = stores[storeName];
   const claimedBy = await stores[storeName].claimedBy();
-  // `finishMove` releases the store before the move is complete.
+  // An interrupted `finishMove` may have released the store.
   if (installation[storeName] === kind && (claimedBy === installation.id || (resumed && claimedBy === undefined)))
     return;
   throw new StoresDisagreeError(
@@ -100,7 +100,7 @@ async function checkTarget(
   { id, resumed, formerId }: TargetState,
 ): Promise<void> {
   const { kind } = stores[storeName];
-  // A graph in tables is part of the database. Edges left from an earlier use by this installation are replaced.
+  // A graph in tables belongs to its database. Edges left from an earlier use by this installation are replaced.
   if (kind === 'embedded') return;
   const claimedBy = await stores[storeName].claimedBy();
   if (claimedBy === fillingMarker(id) || (resumed && claimedBy === id)) return;

@@ -11,8 +11,8 @@ const FOLDERS = ['db', 'generated', 'handlers', 'scripts', 'test'];
 const FILES = ['openapi.yaml', 'package.json', 'package-lock.json', 'tsconfig.json'];
 
 const guide = (await readFile('.github/CONTRIBUTING.md', 'utf8')).split('## Adding an operation\n')[1] ?? '';
-/** The code blocks of the guide: path and schema of the contract, handler, and rule. */
-const [path = '', schema = '', handler = '', contractRule = ''] = [
+/** The code blocks of the guide. */
+const [pathItem = '', schema = '', handler = '', contractRule = ''] = [
   ...guide.matchAll(/^```(?:yaml|ts)\n(.*?)^```$/gms),
 ].map(([, code = '']) => code);
 
@@ -32,8 +32,8 @@ async function run(...command: string[]) {
   );
 }
 
-t.test('the guide works as written', async (t) => {
-  await insertBefore('openapi.yaml', '  /friends/requests:\n', path);
+t.test('the guide to adding an operation works as written', async (t) => {
+  await insertBefore('openapi.yaml', '  /friends/requests:\n', pathItem);
   await insertAfter('openapi.yaml', '\n  schemas:\n', schema);
   t.match(await run('generate'), { ok: true });
   const { output } = await run('types');

@@ -19,10 +19,10 @@ import { type Client, type Operation, Step } from './step.js';
  * Two restrictions keep the model simple. Every account has one client, which sends one request at a time. A relation of two
  * users has one change at a time.
  *
- * A write without a response, or with a 503, leaves both values possible. The value is not written again in this round. At the
- * end of the round, after the stores have recovered, it is read. A write to the graph may be committed even later, so its value
- * stays uncertain for the maximum commit delay. A read may return any value that was possible between its request and its
- * response.
+ * After a write without a response, or with a 503, the old and the new value are possible. The value is not written again in
+ * this round. At the end of the round, after the stores have recovered, it is read. A write to the graph may be committed even
+ * later, so its value stays uncertain for the maximum commit delay. A read may return any value that was possible between its
+ * request and its response.
  *
  *   SEED=7                  the seed, printed at the start. MODEL_PATH, printed on failure, repeats the failed scenario alone.
  *                           The order of concurrent requests is not reproducible.
@@ -70,7 +70,7 @@ const plannedStep = fc.record({
 });
 /** The kill and the fault of a round are each null in one of this many rounds. */
 const NULL_FREQUENCY = { freq: 3 };
-/** A kill or fault happens once this many steps of the round have begun. */
+/** A kill or fault happens when this many steps of the round have begun. */
 const after = fc.integer({ min: 1, max: MAX_STEPS / 4 });
 const kill = fc.record({ after, process: fc.nat(PROCESSES - 1) });
 const faultOrNull =
@@ -99,6 +99,7 @@ const fixture = await ServiceFixture.open(t);
 let stepCount = 0;
 
 async function runScenario(rounds: readonly Round[]): Promise<void> {
+  // Runs until every operation was executed, but at most three times the requested number of steps.
   const isEnough = stepCount >= Number(MODEL_STEPS) && fixture.executed.size === contract.length;
   if (isEnough || stepCount >= 3 * Number(MODEL_STEPS)) return;
   fixture.logLines = [];
@@ -107,7 +108,7 @@ async function runScenario(rounds: readonly Round[]): Promise<void> {
   for (const { steps, kill, fault } of rounds) {
     let begun = 0;
     let failed = false;
-    const act = async (client: Client, plannedSteps: Round['steps']) => {
+    const runSteps = async (client: Client, plannedSteps: Round['steps']) => {
       for (const { operation, seed } of plannedSteps) {
         if (failed || !(await ensureSession(model, client, seed))) return;
         begun += 1;
@@ -117,8 +118,8 @@ async function runScenario(rounds: readonly Round[]): Promise<void> {
         await operations[operation](new Step(model, client, operation, seed, fixture));
       }
     };
-    const acts = clients.map(async (client, index) => {
-      await act(
+    const runs = clients.map(async (client, index) => {
+      await runSteps(
         client,
         steps.filter((step) => step.client === index),
       ).catch((error) => {
@@ -126,7 +127,7 @@ async function runScenario(rounds: readonly Round[]): Promise<void> {
         throw error;
       });
     });
-    const outcomes = await Promise.allSettled(acts);
+    const outcomes = await Promise.allSettled(runs);
     await fixture.recover();
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     await readAll(model, fixture);

@@ -7,17 +7,14 @@ interface SampledCut extends Cut {
   title: string;
 }
 
-/** Relative frequencies of phases, by default 3. Checks of the first start take longest: they may create the cluster again. */
+/** Relative frequencies of phases, by default 3. Not more for `first start`: its checks may create the cluster again. */
 const WEIGHTS: Record<string, number> = {
-  'first start': 3,
   'first requests': 2,
   requests: 4,
   checkpoint: 5,
   'requests after a checkpoint': 2,
-  'WAL segment': 3,
   stop: 2,
   start: 2,
-  'start after a kill': 3,
 };
 
 /** The rename that completes the creation of the cluster. Migrations, keys and markers follow. */
@@ -27,15 +24,15 @@ const CONTENT_FATES: Fate['content'][] = [
   'lost',
   'lost',
   'kept',
-  { share: 0.5, each: 'file' },
-  { share: 0.5, each: 'file' },
-  { share: 0.1, each: 'change' },
-  { share: 0.5, each: 'change' },
-  { share: 0.9, each: 'change' },
-  { share: 0.5, each: 'sector' },
-  { share: 0.95, each: 'sector' },
+  { probability: 0.5, each: 'file' },
+  { probability: 0.5, each: 'file' },
+  { probability: 0.1, each: 'change' },
+  { probability: 0.5, each: 'change' },
+  { probability: 0.9, each: 'change' },
+  { probability: 0.5, each: 'sector' },
+  { probability: 0.95, each: 'sector' },
 ];
-const ENTRY_FATES: Fate['entries'][] = ['lost', 'lost', 'kept', { share: 0.5 }, { share: 0.9 }];
+const ENTRY_FATES: Fate['entries'][] = ['lost', 'lost', 'kept', { probability: 0.5 }, { probability: 0.9 }];
 
 /**
  * Returns the cut with this number, reproducible by recording, seed and number.
@@ -64,7 +61,7 @@ export function cutOf(
 const nameOf = (fate: Fate['entries'] | Fate['content']) =>
   typeof fate === 'string'
     ? fate
-    : `kept with probability ${fate.share}${'each' in fate ? ` for each ${fate.each}` : ''}`;
+    : `kept with probability ${fate.probability}${'each' in fate ? ` for each ${fate.each}` : ''}`;
 
 interface Interval {
   name: string;
@@ -86,10 +83,10 @@ function intervalsOf({ phases, operations }: Recording): Interval[] {
 }
 
 function pickPhase(recording: Recording, random: Random): Interval {
-  const all = intervalsOf(recording).flatMap((interval) =>
+  const weighted = intervalsOf(recording).flatMap((interval) =>
     Array.from({ length: WEIGHTS[interval.name] ?? 3 }, () => interval),
   );
-  return random.pick(all);
+  return random.pick(weighted);
 }
 
 /** Picks a time right after a response, or after or during an operation, preferably of a rare kind. */

@@ -166,9 +166,9 @@ export function replay(operations: readonly Operation[], root: string): History 
 
 /** The fate of changes that a power cut may lose. */
 export interface Fate {
-  entries: 'lost' | 'kept' | { share: number };
-  /** With a share, the random choice is made for each file, each change, or each sector of a change. */
-  content: 'lost' | 'kept' | { share: number; each: 'file' | 'change' | 'sector' };
+  entries: 'lost' | 'kept' | { probability: number };
+  /** With a probability, the random choice is made for each file, each change, or each sector of a change. */
+  content: 'lost' | 'kept' | { probability: number; each: 'file' | 'change' | 'sector' };
 }
 
 export interface Cut {
@@ -176,7 +176,7 @@ export interface Cut {
   at: number;
   fate: Fate;
   /** Returns true with this probability, at random but reproducibly. */
-  chance(share: number): boolean;
+  chance(probability: number): boolean;
   /** Returns whether `fsync` calls of this file are respected. */
   respectsSyncs(inode: Inode): boolean;
 }
@@ -232,7 +232,7 @@ function keptEntries(entries: readonly EntryChange[], cut: Cut): boolean[] {
   const lastSync = (inode: Inode) => Math.max(0, ...syncsOf(inode, cut).map(({ start }) => start));
   const kept = entries.map(
     ({ names, end }) =>
-      names.some(({ directory }) => lastSync(directory) >= end) || (fate !== 'lost' && cut.chance(fate.share)),
+      names.some(({ directory }) => lastSync(directory) >= end) || (fate !== 'lost' && cut.chance(fate.probability)),
   );
   // A kept change implies all earlier changes of the same name.
   const implied = new Map<Inode, Set<string>>();
@@ -259,7 +259,7 @@ function contentOf(inode: Inode, cut: Cut, state: CrashState): Buffer {
   const volatile = changes.slice(durableCount);
   if (volatile.length === 0) return complete.bytes();
   const { content: fate } = cut.fate;
-  const keepsFile = typeof fate === 'object' && fate.each === 'file' ? cut.chance(fate.share) : undefined;
+  const keepsFile = typeof fate === 'object' && fate.each === 'file' ? cut.chance(fate.probability) : undefined;
   if (fate === 'lost' || keepsFile === false) {
     state.staleFiles.push(inode.path);
     return complete.bytes();
@@ -271,8 +271,8 @@ function contentOf(inode: Inode, cut: Cut, state: CrashState): Buffer {
   const partial = complete.copy();
   for (const change of volatile) {
     complete.apply(change);
-    const keepsChange = cut.chance(fate.share);
-    partial.take(change, complete, fate.each === 'sector' ? () => cut.chance(fate.share) : () => keepsChange);
+    const keepsChange = cut.chance(fate.probability);
+    partial.take(change, complete, fate.each === 'sector' ? () => cut.chance(fate.probability) : () => keepsChange);
   }
   if (!partial.bytes().equals(complete.bytes())) state.staleFiles.push(inode.path);
   return partial.bytes();

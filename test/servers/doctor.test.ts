@@ -195,7 +195,7 @@ t.test('reports missing permissions', needsServers, async (t) => {
   await redis.call('ACL', 'SETUSER', role, 'on', '>hush', '~*', '+@all', '-eval');
   t.teardown(() => redis.call('ACL', 'DELUSER', role));
   const REDIS_URL = Object.assign(new URL(redisUrl), { username: role, password: 'hush' }).href;
-  // The community edition has no roles: a constraint of the same name makes the probe fail.
+  // The community edition has no roles, so a constraint with the name of the probe makes the probe fail.
   await queryGraph('CREATE CONSTRAINT doctor_probe FOR (i:Installation) REQUIRE i.at IS UNIQUE');
   t.teardown(() => queryGraph('DROP CONSTRAINT doctor_probe IF EXISTS'));
   const { rows } = await runDoctor(t, { ...environment, REDIS_URL });
@@ -209,7 +209,7 @@ async function startReadOnlyProxy(t: Test, endpoint: string): Promise<string> {
     if (method === 'PUT' || method === 'DELETE') {
       return response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
     }
-    // With the client's Host header, which is signed.
+    // The client's Host header is kept, because it is signed.
     return request(new URL(url ?? '', endpoint), { method, headers }, (upstream) => {
       response.writeHead(upstream.statusCode ?? 0, upstream.headers);
       upstream.pipe(response);
@@ -310,18 +310,18 @@ t.test('reports a PostgreSQL that is read-only, or of an unsupported version', n
   const environment = postgresOnly(await freshStores(t));
   const url = environment.DATABASE_URL ?? '';
   const name = new URL(url).pathname.slice(1);
-  /** Returns a statement that creates a function with this version, which precedes the real one in the search path. */
-  const pretend = (
+  /** Returns a statement that fakes the version: the function that it creates precedes the real one in the search path. */
+  const fakeVersion = (
     version: string,
   ) => `create or replace function fake.current_setting(name text) returns text language sql as
     $$ select case name when 'server_version_num' then '${version}' else pg_catalog.current_setting(name) end $$`;
   await queryDatabase(
     url,
-    `create schema fake; ${pretend('140020')};
+    `create schema fake; ${fakeVersion('140020')};
     alter database ${name} set search_path = public, fake, pg_catalog`,
   );
   t.match((await runDoctor(t, environment)).rows.PostgreSQL, row('failed', /needs version 15 to 18$/));
-  await queryDatabase(url, pretend('190000'));
+  await queryDatabase(url, fakeVersion('190000'));
   t.match((await runDoctor(t, environment)).rows.PostgreSQL, row('warning', /only tested up to version 18$/));
   await queryDatabase(url, `alter database ${name} set default_transaction_read_only = on`);
   t.match((await runDoctor(t, environment)).rows.PostgreSQL, row('failed', /read-only; use the primary server$/));

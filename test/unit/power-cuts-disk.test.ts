@@ -22,10 +22,10 @@ const write = (file: string, byte: number, length = SECTOR_BYTES, position = 0) 
 const sync = (file: string) => ({ kind: 'sync', file });
 const rename = (from: string, to: string) => ({ kind: 'rename', from: `${ROOT}/${from}`, to: `${ROOT}/${to}` });
 
-const FATES: Fate[] = (['lost', 'kept', { share: 0.5 }] as const).flatMap((entries) =>
-  (['lost', 'kept', ...(['file', 'change', 'sector'] as const).map((each) => ({ share: 0.5, each }))] as const).map(
-    (content) => ({ entries, content }),
-  ),
+const FATES: Fate[] = (['lost', 'kept', { probability: 0.5 }] as const).flatMap((entries) =>
+  (
+    ['lost', 'kept', ...(['file', 'change', 'sector'] as const).map((each) => ({ probability: 0.5, each }))] as const
+  ).map((content) => ({ entries, content })),
 );
 
 /** Returns the distinct states after 400 power cuts. A state is each name with the first byte of each sector. */

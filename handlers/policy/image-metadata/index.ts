@@ -5,9 +5,9 @@
  * edits: ranges to remove or overwrite. The edits are then applied to the file in place. Files are read through a buffer of
  * fixed size.
  *
- * Walkers remove every element that may contain metadata and is not on a list of elements to keep: application, comment
- * and reserved segments of a JPEG, ancillary chunks of a PNG, extensions of a GIF, chunks of a WebP, top-level boxes of an AVIF. Inside AVIF
- * boxes, only known metadata is removed.
+ * Of the elements that may contain metadata, walkers keep only those on a list. Such elements are the application, comment and
+ * reserved segments of a JPEG, the ancillary chunks of a PNG, the extensions of a GIF, the chunks of a WebP, and the top-level
+ * boxes of an AVIF. Inside AVIF boxes, only known metadata is removed.
  *
  * No library was found that supports more than one or two of these formats without holding the whole image in memory.
  */

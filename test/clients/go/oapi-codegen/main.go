@@ -57,8 +57,7 @@ func unwrap[Body any](body *Body, status int, apiErrors ...*client.ApiError) (Bo
 	return none, fmt.Errorf("status %d with an undeclared body", status)
 }
 
-// encodeForm returns the type and the body of a form, which the generated client does not encode. The part of an image has the
-// media type of the image.
+// encodeForm returns the content type and the body of a form, because the generated client does not encode forms.
 func encodeForm(fields map[string]string, image *scenario.File) (contentType string, body io.Reader, err error) {
 	buffer := &bytes.Buffer{}
 	form := multipart.NewWriter(buffer)
