@@ -27,7 +27,7 @@ export interface Validation {
 const NUL = reason('invalid_characters', 'must not contain NUL characters');
 const UNPAIRED_SURROGATES = reason('invalid_encoding', 'must not contain unpaired surrogates');
 
-/** Texts with one of these problems are not checked for NUL and unpaired surrogates. */
+/** Texts with one of these problems have no other: they are not checked for NUL and unpaired surrogates. */
 const UNCHECKED_CODES: readonly FieldCode[] = ['unknown_field', 'too_long'];
 /** Texts with one of these problems are not passed to `rules`. */
 const UNUSABLE_TEXT_CODES: readonly FieldCode[] = ['blank', 'too_long', 'invalid_encoding'];

@@ -25,18 +25,18 @@ export const storeServers = (): [name: string, server: { pid: number; version: s
     return server ? [[name, server]] : [];
   });
 
-/** Replaces the stores of the previous call with empty ones, and returns their environment variables. */
+/** Removes the stores of the benchmark, creates empty ones, and returns their environment variables. */
 export async function createEmptyStores(folder: string): Promise<NodeJS.ProcessEnv> {
   await removeStores();
   const DATA_DIR = await emptyFolder(folder, 'data');
   if (STACK === 'embedded') return { DATA_DIR };
   await runStatement(`create database ${DATABASE}`);
-  const isStore = (name: string) => /^(NEO4J|S3|AWS|REDIS|TOKEN)_/.test(name);
-  const shared = Object.fromEntries(Object.entries(variables).filter(([name]) => isStore(name)));
+  const isStoreVariable = (name: string) => /^(NEO4J|S3|AWS|REDIS|TOKEN)_/.test(name);
+  const shared = Object.fromEntries(Object.entries(variables).filter(([name]) => isStoreVariable(name)));
   return { ...shared, ...TIMEOUTS, DATABASE_URL: databaseUrl(DATABASE), S3_BUCKET: BUCKET, DATA_DIR };
 }
 
-/** Copies stores that no process uses, for a server of its own. On real servers, both share graph and images. */
+/** Copies stores that no process uses, for a second process. On real servers, both processes share graph and images. */
 export async function copyStores(
   environment: NodeJS.ProcessEnv,
   folder: string,
@@ -80,7 +80,7 @@ async function emptyGraph(): Promise<void> {
   const driver = neo4j.driver(NEO4J_URI, neo4j.auth.basic(NEO4J_USERNAME, NEO4J_PASSWORD));
   const session = driver.session();
   try {
-    // In batches, because a transaction must fit into the server's memory.
+    // Deletes in batches, because a transaction must fit into the server's memory.
     await session.run('MATCH ()-[edge]->() CALL (edge) { DELETE edge } IN TRANSACTIONS OF 20000 ROWS');
     await session.run('MATCH (node) CALL (node) { DELETE node } IN TRANSACTIONS OF 20000 ROWS');
   } finally {

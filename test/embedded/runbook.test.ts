@@ -22,21 +22,21 @@ const SECTIONS = [
   'Certificate expires',
 ];
 
-t.test('an operator of embedded stores', { skip: onServices && 'applies only to embedded stores' }, async (whole) => {
-  const step = stepsOf(whole);
-  const directory = await temporaryDirectory(whole);
+t.test('an operator of embedded stores', { skip: onServices && 'applies only to embedded stores' }, async (outer) => {
+  const step = stepsOf(outer);
+  const directory = await temporaryDirectory(outer);
   const [restored, moved, logFile] = ['restored', 'moved', 'log'].map((name) => join(directory, name)) as [
     string,
     string,
     string,
   ];
-  const dataDir = await freshDataDirectory(whole);
+  const dataDir = await freshDataDirectory(outer);
   const operator = await createOperator(
-    whole,
+    outer,
     { DATA_DIR: dataDir },
     { FILE: join(directory, 'backup.tar'), NEW_DIRECTORY: restored, LOG_FILE: logFile },
   );
-  const send = createSender(whole, operator.url);
+  const send = createSender(outer, operator.url);
   let token = '';
   const readImage = async () => {
     const { body } = await send('GET', '/posts/me', { token });
@@ -87,5 +87,5 @@ t.test('an operator of embedded stores', { skip: onServices && 'applies only to 
     await service.stop();
   });
 
-  whole.same(remainingCommands(SECTIONS), [], 'every command was run');
+  outer.same(remainingCommands(SECTIONS), [], 'every command was run');
 });

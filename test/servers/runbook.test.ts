@@ -44,12 +44,12 @@ const placeholders = (variables: Record<string, string>, backup: string) => ({
   NEW: 'second',
 });
 
-t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole) => {
-  const step = stepsOf(whole);
-  const backup = join(await temporaryDirectory(whole), 'backup');
-  const servers = await startServerSet(whole);
+t.test('an operator of servers', { skip: await whyNoServerSets() }, async (outer) => {
+  const step = stepsOf(outer);
+  const backup = join(await temporaryDirectory(outer), 'backup');
+  const servers = await startServerSet(outer);
   const operator = await createOperator(
-    whole,
+    outer,
     { PATH: servers.path, ...LONG_TIMEOUTS },
     placeholders(servers.variables, backup),
   );
@@ -64,7 +64,7 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole
   }
 
   const statusOfMe = async (token: string) =>
-    (await createSender(whole, operator.url)('GET', '/auth/me', { token })).status;
+    (await createSender(outer, operator.url)('GET', '/auth/me', { token })).status;
 
   await step('deploys for the first time', async (t) => {
     await operator.run(`export OPERATIONS=${operator.opsUrl}`);
@@ -75,7 +75,7 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole
     t.match(await steps.run('npm run doctor', 5), /^0 failed/m);
     service = await steps.start('npm start');
     t.match(await steps.run('npm run tour'), /"status":"ok"/);
-    users = await Promise.all(Array.from({ length: 4 }, () => registerUser(whole, operator.url)));
+    users = await Promise.all(Array.from({ length: 4 }, () => registerUser(outer, operator.url)));
   });
 
   await step('upgrades, rolls back and scales out', async (t) => {
@@ -138,9 +138,9 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole
     const { posts, dumped } = await backUpUnderLoad(operator, servers, users);
     await service.stop('SIGKILL');
 
-    const others = await startServerSet(whole);
+    const others = await startServerSet(outer);
     const values = placeholders(others.variables, backup);
-    const other = await createOperator(whole, { PATH: others.path, ...LONG_TIMEOUTS }, values);
+    const other = await createOperator(outer, { PATH: others.path, ...LONG_TIMEOUTS }, values);
     const keys = /^TOKEN_KEYS=.*$/m.exec(await readFile(join(backup, 'production.env'), 'utf8'))?.[0];
     await other.run(`export OPERATIONS=${other.opsUrl}`);
     await other.open('First deployment').run('cat > production.env');
@@ -166,7 +166,7 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole
     await restored.stop();
   });
 
-  whole.same(remainingCommands(SECTIONS), [], 'every command was run');
+  outer.same(remainingCommands(SECTIONS), [], 'every command was run');
 });
 
 /** Backs up under load. Returns the posts that are certainly in the backup, and those that may be in it. */

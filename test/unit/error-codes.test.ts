@@ -30,7 +30,7 @@ t.test('every code is used', async (t) => {
     .filter((name) => !name.endsWith('error-codes.ts'))
     .map((name) => readFileSync(`handlers/${name}`, 'utf8'))
     .join('\n')
-    // The only codes that are composed of parts.
+    // The source composes these codes, and no others, from parts.
     .replace(/`\$\{field\}_taken`/, "'username_taken', 'email_taken'");
   for (const code of [...Object.keys(ERROR_STATUSES), ...Object.keys(FIELD_MESSAGES)])
     t.ok(sources.includes(`'${code}'`), code);

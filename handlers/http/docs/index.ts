@@ -23,7 +23,7 @@ export async function readDocument(): Promise<ContractDocument> {
   return { yaml, json, parsed: JSON.parse(json.toString()) };
 }
 
-/** Allows only scripts, styles and requests of this service. */
+/** Allows only scripts and styles from this service, and requests to it. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -106,7 +106,6 @@ export async function registerDocs(
   });
 }
 
-/** Returns a hash of the contents of all assets. */
 function versionOf(contents: Buffer[]): string {
   const hash = createHash('sha256');
   for (const bytes of contents) hash.update(bytes);
