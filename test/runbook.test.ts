@@ -13,7 +13,7 @@ const TESTS = ['test/embedded/runbook.test.ts', 'test/servers/runbook.test.ts'].
   readFileSync(path, 'utf8'),
 );
 
-/** Commands in the text that are not run, with the reason. */
+/** Commands outside the blocks that are not run, with the reason. */
 const NOT_RUN_IN_TEXT: Record<string, string> = {
   'npm ci': NOT_RUN.install ?? '',
   'systemctl start social-posting': NOT_RUN.systemd ?? '',
@@ -44,7 +44,7 @@ t.test('every block of commands is run by a test, or marked with the reason why 
   t.ok(marked.length <= 3, 'few blocks are not run');
 });
 
-t.test('every command in the text is in a block, or has a reason', async (t) => {
+t.test('every command outside the blocks is also in a block, or has a reason not to be run', async (t) => {
   const commands = blocks.map((block) => block.commands).join('');
   const inText = page
     .replace(/^ *```.*?^ *```$/gms, '')

@@ -15,8 +15,8 @@ import type { RawResponse } from './response.js';
 
 /*
  * Fuzzer: sends random operations with random input, and bytes that are not valid HTTP, to its own service. Reports 5xx
- * responses, crashes, violations of the contract and data of a private account. At the end it checks that this account is
- * unchanged and that the stores are consistent.
+ * responses, crashes, violations of the contract and leaked data of a private account. At the end it checks that this
+ * account is unchanged and that the stores are consistent.
  *
  *   npm run test:fuzz                            4000 requests
  *   npm run test:fuzz -- --requests 1000000      a long run

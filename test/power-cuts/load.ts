@@ -25,7 +25,7 @@ const WIDTH_PIXELS = 33;
 /** A row is a filter byte and three bytes for each pixel. */
 const ROW_BYTES = 1 + 3 * WIDTH_PIXELS;
 
-/** Returns a PNG of about this many random bytes, so that no two files share a sector. */
+/** Returns a PNG of about this size. Its pixels are random, so that no two files contain the same sector. */
 export function noiseImage(random: Random, bytes: number): Buffer {
   const height = Math.ceil(bytes / ROW_BYTES);
   const rows = Buffer.from(Array.from({ length: height * ROW_BYTES }, () => random.below(256)));
@@ -55,7 +55,7 @@ export class Client {
   password = 'Quiet-Harbour-27!';
   token = '';
   /** The tokens of additional sessions. */
-  readonly devices: string[] = [];
+  readonly otherTokens: string[] = [];
   id = 0;
   profile = { name: 'A name', private: false, picture: null as string | null };
   friendship: 'none' | 'requested' | 'friends' = 'none';
@@ -216,7 +216,7 @@ export class Client {
     const digits = [1, 3, 5, 9];
     const password = `Quiet-Harbour-${this.random.pick(digits)}7${this.random.pick(digits)}2!`;
     const form = { current_password: this.password, password };
-    const ended = [this.token, ...this.devices.splice(0)];
+    const ended = [this.token, ...this.otherTokens.splice(0)];
     await this.send('PUT', '/profiles/me', { form }, () => {
       this.password = password;
       return [this.#accountFact(), ...ended.map((token) => session(token, false))];
@@ -226,12 +226,12 @@ export class Client {
 
   /** Logs in, which starts an additional session. */
   async addDevice(): Promise<void> {
-    this.devices.push(await this.login());
+    this.otherTokens.push(await this.login());
   }
 
   /** Ends the newest additional session. */
   async logOut(): Promise<void> {
-    const token = this.devices.pop();
+    const token = this.otherTokens.pop();
     if (token) await this.send('POST', '/auth/logout', { token }, () => [session(token, false)]);
   }
 
@@ -240,7 +240,7 @@ export class Client {
     await this.send('DELETE', '/profiles/me', { json: { password } }, () => [
       { kind: 'account', email, value: null },
       { kind: 'profile', email, value: null },
-      ...[this.token, ...this.devices].map((token) => session(token, false)),
+      ...[this.token, ...this.otherTokens].map((token) => session(token, false)),
       ...this.posts.map(({ id }): Fact => ({ kind: 'post', id, author: email, value: null })),
     ]);
   }

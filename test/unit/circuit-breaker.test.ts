@@ -5,7 +5,7 @@ import { createCircuitBreaker } from '../../db/support/circuit-breaker.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { until } from '../support/until.js';
 
-class Refused extends Error {}
+class RefusedError extends Error {}
 
 const never = () => new Promise<never>(() => undefined);
 
@@ -29,10 +29,10 @@ function createFixture({ timeoutMs = 50 } = {}) {
         store.abortedProbes += 1;
         throw signal.reason;
       }
-      if (store.state === 'refusing') throw new Refused();
+      if (store.state === 'refusing') throw new RefusedError();
       if (store.state === 'slow') await sleep(700, undefined, { signal });
     },
-    isUnavailable: (error) => error instanceof Refused,
+    isUnavailable: (error) => error instanceof RefusedError,
     onOpen: () => {
       store.opened += 1;
     },
@@ -43,10 +43,10 @@ function createFixture({ timeoutMs = 50 } = {}) {
   return { breaker, store, logged };
 }
 
-/** Expects a call that the store refuses to fail as unavailable. */
+/** Expects that a call rejects with StoreUnavailableError if the store refuses it. */
 const expectRefusal = (t: Test, { run }: ReturnType<typeof createFixture>['breaker']) =>
   t.rejects(
-    run(() => Promise.reject(new Refused())),
+    run(() => Promise.reject(new RefusedError())),
     StoreUnavailableError,
   );
 
@@ -72,7 +72,7 @@ t.test('a timeout aborts the signal of a call, and does not open the circuit', a
   t.notOk(breaker.isOpen);
 });
 
-t.test('the signal of a call that completes when its timeout expires is not aborted', async (t) => {
+t.test('a timeout does not abort the signal of a call that completes at the same time', async (t) => {
   const timeoutMs = 5;
   const { breaker } = createFixture({ timeoutMs });
   const completed = breaker.run(
@@ -123,14 +123,14 @@ t.test('opening the circuit rejects calls in progress immediately', async (t) =>
   const { breaker, store } = createFixture({ timeoutMs: 1_000_000 });
   store.state = 'silent';
   const waiting = breaker.run(never);
-  const failing = breaker.run(() => Promise.reject(new Refused()));
+  const failing = breaker.run(() => Promise.reject(new RefusedError()));
   await t.rejects(failing, StoreUnavailableError);
   await t.rejects(waiting, StoreUnavailableError);
 });
 
 t.test('concurrent failures start one probe', async (t) => {
   const { breaker, store } = createFixture();
-  await Promise.allSettled(Array.from({ length: 20 }, () => breaker.run(() => Promise.reject(new Refused()))));
+  await Promise.allSettled(Array.from({ length: 20 }, () => breaker.run(() => Promise.reject(new RefusedError()))));
   t.equal(store.probes, 1);
 });
 
@@ -170,7 +170,7 @@ t.test('the circuit stays open until the store is warmed up', async (t) => {
 });
 
 t.test(
-  'a warm-up that finds the store unavailable keeps the circuit open, and another failure closes it',
+  'the circuit stays open if the store is unavailable in the warm-up, and closes if the warm-up fails otherwise',
   async (t) => {
     const { breaker, store } = createFixture();
     let warmUps = 0;

@@ -14,7 +14,7 @@ import (
 
 type scenarioClient struct {
 	api *client.APIClient
-	// ctx contains the token, from which the generated client reads it.
+	// ctx contains the token for the generated client.
 	ctx context.Context
 }
 

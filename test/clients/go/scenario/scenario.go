@@ -35,13 +35,13 @@ type Post struct {
 	LikedByMe bool
 }
 
-// File is an image, with the media type with which it is sent.
+// File is an image, and the media type that its part of a form declares.
 type File struct {
 	Path, Type string
 }
 
-// Client has the operations of the scenario, which each generated client implements for one user. Each returns an
-// *ErrorResponse if the response has an error status.
+// Client sends the requests of one user. It is implemented with each generated client. Each method returns an *ErrorResponse
+// if the response has an error status.
 type Client interface {
 	Register(name, username, email, password string) (int64, error)
 	Login(email, password string) (string, error)
