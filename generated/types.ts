@@ -591,7 +591,7 @@ export interface components {
          *
          *     - contain a lowercase letter, an uppercase letter, a digit, and a special character (neither a letter nor a digit)
          *     - not contain the username or the part of the email address before the `@`, regardless of letter case and Unicode form
-         *     - not be a common password, or a variation of one with other digits and symbols at the end or with look-alike characters
+         *     - not be a common password or a slight variation of one: other digits and symbols at the end, or look-alike characters
          *       (`P4ssword123!`)
          *     - not contain the same character three times in a row
          *     - not contain an obvious sequence in either direction: four consecutive letters of the alphabet, four consecutive digits,
@@ -1134,7 +1134,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The password is wrong (`Invalid password`), or the credentials are missing, malformed, expired or revoked. */
+        /** @description The password is wrong (the `message` is `Invalid password`), or the credentials are missing, malformed, expired or revoked. */
         WrongPassword: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
