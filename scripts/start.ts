@@ -10,7 +10,7 @@ import { startService } from '../handlers/service.js';
 import { explain } from './explain.js';
 import type { PrimaryMessage, WorkerMessage } from './workers.js';
 
-/** Returns a list of the configured stores. Of a URL, which may contain a password, it includes only the host. */
+/** Returns a list of the configured stores. It contains only the hosts of URLs, because these may contain passwords. */
 function describeStores({ stores: { postgres, neo4j, s3 }, redis }: Config): string {
   const describeUrl = (name: string, url: string | undefined) =>
     url === undefined ? [] : [`${name} at ${new URL(url).host}`];
@@ -93,7 +93,7 @@ async function end({ stop }: Running, code: number): Promise<never> {
 }
 
 try {
-  // Only `npm run dev` and the primary process open a channel to this process.
+  // Only `npm run dev` and the primary process open a channel to this process. It stops when they close it or exit.
   const disconnected = once(process, 'disconnect');
   if (cluster.isPrimary) process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   const config = readConfig(process.env);

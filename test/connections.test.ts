@@ -73,7 +73,7 @@ t.test('a request that takes too long to arrive returns 408', async (t) => {
   t.match({ status, body }, { status: '408', body: { code: 'request_timeout', message: String } });
 });
 
-t.test('does not respond to an earlier request with an error for later bytes that are not HTTP', async (t) => {
+t.test('later bytes that are not HTTP do not change the response to an earlier request', async (t) => {
   const json = JSON.stringify({ email: 'nobody@people.example', password: PASSWORD });
   for (const bytes of [
     `${LOGIN}Content-Length: 2\r\n\r\n{}${BROKEN_LOGIN}`,

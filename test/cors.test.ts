@@ -152,7 +152,7 @@ t.test('login and registration read the body of a request from a trusted origin'
   }
 });
 
-t.test('rejects a page without an origin, also if the request has no host', async (t) => {
+t.test('rejects a request from a page without an origin, even without a host', async (t) => {
   for (const host of ['', 'Host:\r\n']) {
     for (const origin of ['null', 'about:blank']) {
       const head = `DELETE /auth/sessions HTTP/1.0\r\n${host}Cookie: ${Cookie}\r\nOrigin: ${origin}\r\n\r\n`;

@@ -50,7 +50,7 @@ t.test('the list of friends omits a friend whose friendship ends before the prof
   t.same((await user.send('GET', '/friends')).body, []);
 });
 
-t.test('a post without a node in the graph can be liked, also without an author', async (t) => {
+t.test('a post without a node in the graph can be liked, even without an author', async (t) => {
   const [user, other] = [await service.createUser(), await service.createUser()];
   const countLikesOf = async (id: number) => (await other.send('GET', `/posts/${id}`)).body.like_count;
   const { rows } = await sql<{ id: number }>`

@@ -29,7 +29,7 @@ t.test('concurrent requests, retries and other forms with the same key store one
   t.equal((await listImageNames(stores.images)).length, before.length + 1);
 });
 
-t.test('a key expires after 24 hours, also before it is purged', async (t) => {
+t.test('a key expires after 24 hours, even before it is purged', async (t) => {
   const user = await service.createUser();
   const first = await create(user, 'k');
   const age = (interval: string) =>

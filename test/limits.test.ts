@@ -87,7 +87,7 @@ async function isDelayed(t: Test, url: string, localAddress: string): Promise<bo
   return delayed;
 }
 
-t.test('an address that continues after ten 429s is delayed by the general limit, or if it pipelines', async (t) => {
+t.test('an address is delayed after ten 429s of the general limit, or of any limit if it pipelines', async (t) => {
   const { url } = await startTestService(t, { RATE_LIMIT_MAX: '1', RATE_LIMIT_STRICT_MAX: '1' });
   const LOGIN = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
   const POSTS = 'GET /posts HTTP/1.1\r\nHost: x\r\n\r\n';

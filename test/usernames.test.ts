@@ -24,7 +24,7 @@ function isAccepted(username: string): boolean {
   return validators.register.body(body) && usernameProblems(username).length === 0;
 }
 
-t.test('accepts every code point in a username that is neither white space nor invisible', async (t) => {
+t.test('accepts in a username every code point that is neither white space nor invisible', async (t) => {
   const invisible = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
   const mismatches: string[] = [];
   let refused = 0;

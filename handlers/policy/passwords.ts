@@ -51,9 +51,9 @@ const rankedPasswords = dictionary['passwords-common'];
 const COMMON_PASSWORDS = new Set(rankedPasswords);
 
 /**
- * The stems of very common passwords, without look-alikes. The stem of a password ends at its last letter. Passwords that
- * do not end with a letter are omitted, because look-alikes would turn them into other words: 5150 would become siso, and
- * siso followed by digits or symbols would be refused.
+ * The stems of very common passwords, without look-alikes. The stem of a password ends at its last letter. Passwords that do not
+ * end with a letter are omitted, because undoing look-alikes would turn them into other words: 5150 would become siso, and siso
+ * followed by digits or symbols would be refused.
  */
 const COMMON_STEMS = new Set(
   rankedPasswords

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Load, LoadResult, Request } from './load.js';
 import { interruption } from './processes.js';
 
-/** Sends the load with wrk (https://github.com/wg/wrk), which takes whole seconds. */
+/** Sends the load with wrk (https://github.com/wg/wrk), for a whole number of seconds. */
 export async function runWrk({ url, connections, seconds }: Load): Promise<LoadResult> {
   const folder = await mkdtemp(join(tmpdir(), 'wrk-'));
   try {
@@ -23,7 +23,7 @@ export async function runWrk({ url, connections, seconds }: Load): Promise<LoadR
 
 /**
  * Returns a script that sends the first request of each connection, then the second of each, and so on. wrk does not assign
- * requests to connections; this order keeps the requests that are meant for one connection apart.
+ * requests to connections; in this order, consecutive requests are meant for different connections.
  */
 function wrkScript(connections: Load['connections']): string {
   const positions = [...Array(Math.max(...connections.map(({ length }) => length))).keys()];

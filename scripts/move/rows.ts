@@ -23,7 +23,7 @@ interface Row {
   content: string;
 }
 
-/** The tables to copy, referenced ones first. `graph.ts` copies an embedded graph, also in tables. */
+/** The tables to copy, referenced ones first. `graph.ts` copies the tables of an embedded graph. */
 const TABLES: readonly Table[] = [
   { name: 'accounts', keyColumns: [sql`id`], minKey: [0] },
   { name: 'posts', keyColumns: [sql`id`], minKey: [0] },

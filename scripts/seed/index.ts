@@ -24,9 +24,10 @@ npm run seed -- --accounts N [--posts N] [--likes N] [--friends N] [--private PE
                 [--popular-post LIKES] [--popular-person FRIENDS] [--seed N] [--password PASSWORD]
 
 Adds accounts, posts and relations to the stores in the environment variables. --demo adds a few people and posts, which the
-examples of the API document name. --accounts and the other options add generated ones. --likes is the total number of likes
-and --friends the number of friends of each account, to which --popular-post and --popular-person add more. --seed selects the
-random data. All generated accounts get the same password: the given one, or a random one that is printed.`;
+examples of the API document name. --accounts and the other options add generated ones. --likes is the total number of likes,
+--friends the number of friends of each account. --popular-post adds likes to the newest post until it has at least as many,
+and --popular-person adds friends to the first account. --seed selects the random data. All generated accounts get the same
+password: the given one, or a random one that is printed.`;
 
 const WHOLE_NUMBER = /^\d{1,9}$/;
 
@@ -79,7 +80,7 @@ async function addDemo(): Promise<void> {
   );
   const rows = people.map(({ id, name, email, posts }) => ({ id: String(id), name, email, posts: posts.join(', ') }));
   console.log(`${table(rows)}\n`);
-  if (!hasExampleIds) console.log('Other data had used the ids of the examples, so these ids differ from them.');
+  if (!hasExampleIds) console.log('These ids differ from those in the examples, because other data has used them.');
   console.log(`Log in as ${people[0]?.email} with the password ${DEMO_PASSWORD}. All of these people have it.`);
   console.log('The password is published: use it for trying out only.');
 }

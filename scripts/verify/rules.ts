@@ -28,7 +28,7 @@ interface Rule {
  * The rules in the order of their checks. A repair may also resolve violations of later rules.
  *
  * They cover what a restored backup of one store, a lost disk, or an interrupted write can leave behind. States that a
- * constraint or one transaction of a single store excludes, such as one-sided friendships, have no rule: tests check them.
+ * single store excludes by a constraint or a transaction, such as one-sided friendships, have no rule: tests check them.
  */
 const RULES = {
   idsAreNew: { title: 'Sequences are ahead of all ids in use', remedy: 'sequence raised' },

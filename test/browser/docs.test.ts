@@ -197,7 +197,7 @@ async function testExplorer() {
     await until(page, isRejected(token));
   });
 
-  t.test('logging in authorizes the page, and the end of the session forgets the token', async (t) => {
+  t.test('logging in authorizes the page, and the page forgets the token when the session ends', async (t) => {
     const page = await openExplorer(t);
     const { email, username, token, send } = await service.createUser();
     const logIn = async () => t.equal((await execute(page, 'login', json({ email, password: PASSWORD }))).status, 200);

@@ -67,7 +67,7 @@ export const clients: Client[] = [
     language: typescript,
     generator: `${fromNpm('orval')}, ${fromNpm('axios')}`,
     command: 'orval --config orval.config.mjs',
-    remarks: 'in Node, a download needs `{ adapter: "fetch" }`; its errors are a `Blob` too',
+    remarks: 'in Node, a download needs `{ adapter: "fetch" }`; the body of an error is then a `Blob` too',
   },
   {
     name: 'typescript-fetch',

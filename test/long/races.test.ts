@@ -53,7 +53,7 @@ const update = (user: TestUser, form: Record<string, string | Blob>) => () =>
 const changePassword = (user: TestUser) =>
   update(user, { password: 'Bright-Lantern-58!', current_password: PASSWORD })();
 
-t.test('of two concurrent edits one remains, complete', async (t) => {
+t.test('one of two concurrent edits is stored completely', async (t) => {
   await run(t, async () => {
     const ada = await createUser();
     const { id } = await createPost(ada, { image: picture('png') });
@@ -113,7 +113,7 @@ t.test('concurrent use and deletion of sessions do not cause errors', async (t) 
   });
 });
 
-t.test('of two concurrent changes of the profile picture one remains, complete', async (t) => {
+t.test('one of two concurrent changes of the profile picture is stored completely', async (t) => {
   for (const form of [{ image: picture('jpeg') }, { remove_image: 'true' }])
     await run(t, async () => {
       const ada = await createUser();

@@ -74,7 +74,7 @@ t.test('reports whether goals are met, failed requests, and a load generator at 
   t.same(failuresOf(failing), ['feed, 128 in flight: 2 × 503']);
 });
 
-t.test('does not print the CPU time of processes of which one has ended', async (t) => {
+t.test('does not print CPU time if one of the processes has ended', async (t) => {
   const before = new Map([
     [1, 100],
     [2, 50],

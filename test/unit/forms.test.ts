@@ -39,7 +39,7 @@ const options: FormOptions = {
 
 /** The files that were in the spool after the last form was read. */
 let spooled: { mode: number; bytes: Buffer }[] = [];
-/** The errors because of which forms were not read. Tests may reset it. */
+/** The errors with which reading a form failed. Tests may reset it. */
 let failures: unknown[] = [];
 
 const app = Fastify({ requestTimeout: 20_000 });

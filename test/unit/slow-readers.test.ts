@@ -61,7 +61,7 @@ async function startSending(t: Test) {
   return socket;
 }
 
-t.test('a client that does not read is closed', async (t) => {
+t.test('the connection of a client that does not read is closed', async (t) => {
   const socket = await startSending(t);
   const sweep = createSlowReaderSweep([socket], LIMITS);
   sweep(0);
