@@ -18,8 +18,7 @@ export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'p
 /**
  * Returns the key by which usernames are unique: two usernames have the same key if they are equal under NFKC case folding.
  * JavaScript has no case folding. Converting to lower case and then to upper case has the same effect (it unifies ß, ẞ and ss,
- * or σ and ς), but it would also unify ı and i, because both become I. Each ı is
- * therefore kept unchanged.
+ * or σ and ς), but it would also unify ı and i, because both become I. Each ı is therefore kept unchanged.
  */
 export function usernameKey(username: string): string {
   return username
@@ -93,8 +92,8 @@ export async function findPictureOwner(db: Database, picture: string): Promise<O
 }
 
 /**
- * The data that a password is checked against. A write that depends on the check verifies that `tokenVersion` is unchanged, not
- * the hash: a rehash replaces the hash although the password stays the same. Only `replacePasswordHash` compares the hash.
+ * The data that a password is checked against. A write that depends on the check compares `tokenVersion` rather than the hash,
+ * because a rehash replaces the hash although the password stays the same. Only `replacePasswordHash` compares the hash.
  */
 export interface Credentials {
   id: number;

@@ -14,7 +14,7 @@ const STRICT_REQUESTS = ['POST /auth/register', 'POST /auth/login', 'DELETE /pro
 /** The tour creates two users, and each sends all of them. */
 const STRICT_REQUEST_COUNT = 2 * STRICT_REQUESTS.length;
 
-/** Ctrl-C arrives twice: from the terminal and from npm. */
+/** The time within which two signals count as one Ctrl-C, which arrives twice: from the terminal and from npm. */
 const REPEATED_SIGNAL_MS = 1000;
 
 /** A PNG of one red pixel. */

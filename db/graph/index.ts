@@ -82,7 +82,7 @@ export interface SocialGraph {
   readonly kind: 'embedded' | 'neo4j';
   /** Whether accounts and posts need nodes. If not, new accounts and posts need no outbox entry. */
   readonly hasNodes: boolean;
-  /** How long after a call was abandoned the server may still commit its write; 0 if it cannot. */
+  /** The maximum time after which the server may still commit the write of an abandoned call; 0 if it cannot. */
   readonly maxCommitDelayMs: number;
 
   /**

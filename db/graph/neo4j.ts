@@ -67,7 +67,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     await change(cypher.DELETE_ATTEMPTS, { attempt, maxAgeMs: ATTEMPT_MAX_AGE_TIMEOUTS * options.timeoutMs });
   }
 
-  /** Removes edges of a node, and the node if there were fewer than `MAX_EDGES_PER_REMOVAL`. Returns whether it is removed. */
+  /** Removes edges of a node, and the node if there were fewer than `MAX_EDGES_PER_REMOVAL`. Returns whether it was removed. */
   async function remove(edgesStatement: string, nodeStatement: string, id: number): Promise<boolean> {
     const parameters = { id, limit: MAX_EDGES_PER_REMOVAL };
     const [row] = await write((run) => run<{ removed: number }>(edgesStatement, parameters));

@@ -157,7 +157,7 @@ function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, pro
 
 /** The result of validating a body. */
 interface BodyValidation extends Validation {
-  /** The fields, valid or not. Undefined if there is no body, or one that is not an object. */
+  /** The fields, valid or not. Undefined if the body is missing or is not an object. */
   fields: Fields | undefined;
 }
 
@@ -193,7 +193,7 @@ function validateForm(form: Form, operation: Operation): BodyValidation {
   const reported = new Set(form.problems.map(({ field }) => field));
   if (reported.has('')) return { fields, problems: form.problems, unusableTexts: [] };
   const { problems, unusableTexts } = validateFields(validators[operation.id].body, fields, 'body');
-  // The schema also reports that the whole form has no fields, but a refused field is not in `fields`.
+  // If all fields were refused, `fields` is empty, and the schema reports that the form changes nothing. That problem is omitted.
   const fromSchema = problems.filter(({ field }) => (field === '' ? reported.size === 0 : !reported.has(field)));
   return { fields, problems: [...form.problems, ...fromSchema], unusableTexts };
 }

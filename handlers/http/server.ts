@@ -46,8 +46,8 @@ import { startSlowReaderSweep } from './slow-readers.js';
  * 3. The onRequest hook of the route runs: authentication (401) and cross-site check (403), or the response to a method
  *    that the path does not support (405).
  * 4. The body parser runs. Then the handler validates the input (400, 404, 413, 415) and runs the operation.
- * 5. onSend requests that the connection closes during a shutdown. If the body of the request is still arriving, it delays the
- *    close, so that the client receives the response. onResponse limits how much of an unread body is drained.
+ * 5. During a shutdown, onSend tells the client to close the connection. If the body of the request is still arriving, onSend
+ *    delays the close, so that the client receives the response. onResponse limits how much of an unread body is drained.
  * 6. When the response has been sent or its connection has closed, the request is counted and may be logged.
  */
 

@@ -18,7 +18,7 @@ interface Phase {
 
 /** All requests to a service since its first start, and all disk operations of its stores. */
 export interface Recording {
-  /** The directory of the data, empty at first, which itself survives any power cut. */
+  /** The directory of the data. It is empty at first. The directory itself survives any power cut. */
   root: string;
   phases: Phase[];
   requests: CompletedRequest[];

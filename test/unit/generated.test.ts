@@ -19,7 +19,7 @@ t.test('generated files are up to date, also when the generator runs again in on
   for (let run = 0; run < 2; run += 1) t.same(await updateGenerated({ dryRun: true }), []);
 });
 
-t.test('--check names changed files without writing them, and without it they are written', async (t) => {
+t.test('--check lists the files that would change, and without it they are written', async (t) => {
   const { directory, replaceIn } = await copyProject(t, ['openapi.yaml', 'package.json', 'generated', 'scripts']);
   const readJson = () => readFile(join(directory, 'generated', 'openapi.json'), 'utf8');
   const json = await readJson();
