@@ -77,10 +77,10 @@ async function readWindow({ read }: Stores, viewer: number, { limit, offset }: P
   const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
   const window = await read.newestPosts(count);
   const { rows, publicOrOwnCount } = scanPrefix(viewer, window, end);
-  // Whether public and own posts alone do not reach the end of the page, and older posts may follow the window.
+  // Whether the window fills the page only if it contains enough posts of friends. False if it contains all posts.
   const mayFallShort = publicOrOwnCount <= end && window.length >= count;
-  // If they are fewer than half of the posts up to that end, friends' posts rarely make up the rest, so the query for friendships
-  // would probably be wasted.
+  // If the public and own posts are fewer than half of those needed, friends' posts rarely make up the rest, so the query for
+  // friendships would probably be wasted.
   if (mayFallShort && 2 * publicOrOwnCount < end) return undefined;
   const { posts, more } = await filterVisible(read, viewer, rows, end);
   if (mayFallShort && !more) return undefined;

@@ -18,8 +18,8 @@ const ABSENT = { id: 0, name: '' };
 const LOCK_TIMEOUT_MS = 1000;
 
 /**
- * Runs the most frequent statements of requests once, with ids and names that match nothing, so they change nothing. This makes a
- * server that has just started load its catalogs and the upper levels of its indexes before the first request needs them.
+ * Runs the most frequent statements of requests once, with ids and names that match nothing, so they change nothing. A
+ * server that has just started thus loads its catalogs and the upper levels of its indexes before the first request needs them.
  */
 export async function warmUpDatabase(db: Database): Promise<void> {
   const { id, name } = ABSENT;

@@ -60,7 +60,7 @@ export async function startBaseBackup(db: Database, directory: string, prefix: s
     },
 
     async abandon() {
-      // A failure must not hide the error because of which the backup is abandoned. The next backup ends this one.
+      // A failure here must not hide the original error. The next backup ends this one.
       if (isInProgress) await stopInPostgres(db).catch(() => undefined);
       isInProgress = false;
     },

@@ -100,8 +100,8 @@ function throwUnavailable(cause: unknown): never {
 }
 
 /**
- * Handles the error of a file operation. Returns undefined if the file does not exist. Throws StoreUnavailableError for any other
- * error, and if the directory does not exist either, for example because it is not mounted.
+ * Handles the error of a file operation. Returns undefined if only the file is missing. Throws StoreUnavailableError for any
+ * other error, and if the directory is missing too, for example because it is not mounted.
  */
 async function undefinedIfMissing(cause: NodeJS.ErrnoException, directory: string): Promise<undefined> {
   const isMissing = cause.code === 'ENOENT' && existsSync(directory);

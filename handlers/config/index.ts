@@ -61,7 +61,7 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 /** A day. Much longer timeouts would exceed the range of timers. */
 const timeoutMs = integer(1, 24 * 60 * 60 * 1000);
 
-/** At most five minutes, because an image must be stored long before it can no longer be claimed (see `pending-images.ts`). */
+/** At most five minutes, because an image can be claimed only for a limited time (see `pending-images.ts`). */
 const s3TimeoutMs = integer(1, 5 * 60 * 1000);
 
 /** 100 years. RFC 3339 and cookies cannot express times from the year 10000 on. */

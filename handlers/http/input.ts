@@ -193,7 +193,7 @@ function validateForm(form: Form, operation: Operation): BodyValidation {
   const reported = new Set(form.problems.map(({ field }) => field));
   if (reported.has('')) return { fields, problems: form.problems, unusableTexts: [] };
   const { problems, unusableTexts } = validateFields(validators[operation.id].body, fields, 'body');
-  // If all fields were refused, `fields` is empty, and the schema reports that the form changes nothing. That problem is omitted.
+  // If all fields were refused, `fields` is empty, and the schema reports that the form changes nothing. Omits this problem.
   const fromSchema = problems.filter(({ field }) => (field === '' ? reported.size === 0 : !reported.has(field)));
   return { fields, problems: [...form.problems, ...fromSchema], unusableTexts };
 }

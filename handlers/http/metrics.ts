@@ -97,7 +97,7 @@ export function createMetrics(): Metrics {
     new Histogram({ name, help, labelNames, buckets, registers });
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers });
-  /** Creates a gauge of state that all processes share. Of the values of several workers, the worst one is reported. */
+  /** Creates a gauge of state that all processes share. If several workers report values, the worst one is used. */
   const sharedGauge = (worst: 'max' | 'min', name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers, aggregator: worst });
 

@@ -53,8 +53,8 @@ export function createStaticHandler(
       variants.delete(encoding);
       throw error;
     });
-    // During a rolling upgrade, a page of another version may request its assets here. Caches
-    // must revalidate this response, because it is not the version that the URL names.
+    // During a rolling upgrade, a page of another version may request its assets here. Caches must revalidate this response,
+    // because it is not the version that the URL names.
     const { version: requested } = request.params as { version?: string };
     const immutable = version !== undefined && requested === version;
     reply.headers({ ETag: variant.etag, 'Cache-Control': immutable ? IMMUTABLE : 'no-cache' });

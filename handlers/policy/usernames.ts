@@ -10,8 +10,8 @@ const WHITE_SPACE = /\p{White_Space}/gu;
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}]/u;
 
 /**
- * Returns the codes of the character rules that a username breaks. Covers all of Unicode; the pattern of
- * the schema covers only the BMP.
+ * Returns the codes of the character rules that a username breaks. Covers all of Unicode; the pattern of the schema covers only
+ * the Basic Multilingual Plane.
  */
 export function usernameProblems(username: string): FieldCode[] {
   const visible = username.replace(WHITE_SPACE, '');
