@@ -11,7 +11,7 @@ export type ServerName = keyof ReturnType<typeof startFunctions>;
 
 export type Servers = Readonly<Partial<Record<ServerName, Server>>>;
 
-/** Returns a function for each server that starts it. */
+/** Returns, for each server, a function that starts it. */
 function startFunctions({ environment, users, password }: Dataset, folder: string, otherCheckout: string) {
   const log = (name: string) => join(folder, `${name}.log`);
   const startBaseline = (name: string, variables: NodeJS.ProcessEnv) =>

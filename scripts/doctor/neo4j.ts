@@ -23,7 +23,7 @@ const EXTRA_CONNECTIONS = 3;
 const READ_VERSION =
   "CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version, edition";
 
-/** On `Installation`, of which there is at most one node. */
+/** Constrains `Installation`, because it has at most one node, which makes the probe fast. */
 const CREATE_PROBE_CONSTRAINT = 'CREATE CONSTRAINT doctor_probe FOR (i:Installation) REQUIRE i.at IS UNIQUE';
 
 /** Checks a Neo4j server. Probes writes in transactions that it rolls back. */

@@ -22,7 +22,7 @@ export interface PendingEntries {
 
 const OVERDUE = sql<boolean>`due_at < ${STATEMENT_TIME} - interval '5 minutes'`;
 
-/** Not entries that wait for their second delivery: their attempts failed before the first one succeeded. */
+/** Excludes entries that wait for their second delivery: their attempts failed before the first delivery succeeded. */
 const FAILING = sql<boolean>`attempts >= 10 and not delivered`;
 
 /** Finds overdue entries, which a repair delivers, and entries that have failed repeatedly. */

@@ -100,7 +100,7 @@ t.test('the service trusts the address from which the proxy reaches it, and no o
   for (const [index, name] of ['service-1', 'service-2'].entries()) {
     const { environment, networks } = services[name] as ComposeService;
     t.equal(environment?.TRUST_PROXY, services.caddy?.networks?.api?.ipv4_address);
-    // By another name, the proxy could use another network, and have another address there.
+    // If the name were known in another network too, the proxy could connect from its address in that network.
     const [alias] = networks?.api?.aliases ?? [];
     t.equal(upstreams?.[index], `${alias}:3000`);
     for (const [network, options] of Object.entries(networks ?? {}))

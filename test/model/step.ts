@@ -24,7 +24,7 @@ interface StepRequest extends Omit<RequestOptions, 'token'> {
   needs?: readonly StoreName[];
 }
 
-/** A `done` status for writes that must be refused. */
+/** The `done` status of a write that must be refused. No response has this status. */
 export const NO_STATUS = -1;
 
 /** One operation of one client, with its own random numbers. */

@@ -5,7 +5,7 @@ import type { Operation } from './trace.js';
  * A model of the possible disk contents after a power cut, given the operations before it.
  *
  * - The content of a file is durable up to the last completed `fsync` of that file. Each sector of 512 bytes that was changed
- *   later has any of its contents since then, independently of other sectors. Sectors are never torn.
+ *   later has any of the contents that it had since then, independently of other sectors. Sectors are never torn.
  * - The size of a file follows the kept changes: a file may be too short, or contain zeros where data is lost.
  * - The entries of a directory (creations, renames, removals) are changes to that directory. As in POSIX, only an `fsync` of
  *   the directory makes them durable. Later changes are kept or lost independently of each other, except that changes of the
@@ -304,7 +304,7 @@ class Content {
   }
 
   /**
-   * Applies the sectors of a change for which `keep` returns true, with their bytes in `source`, to which the whole change
+   * Applies those sectors of a change for which `keep` returns true. Takes their bytes from `source`, to which the whole change
    * was applied. The size changes if any are kept.
    */
   take({ offset, data }: ContentChange, source: Content, keep: () => boolean): void {
