@@ -36,6 +36,8 @@ export interface FormOptions {
   /** Returns whether the disk has enough free space for the upload to continue. */
   hasFreeSpace(): Promise<boolean>;
   stripMetadata: boolean;
+  /** Whether to hash files. */
+  hashFiles: boolean;
 }
 
 /** The result of reading a part: its value, or the reason why it is refused. An empty file input has neither. */
@@ -172,8 +174,8 @@ interface Spooled {
   size: number;
   /** The first bytes, at most `HEAD_BYTES`. */
   head: Buffer;
-  /** The SHA-256 hash, in base64url. */
-  hash: string;
+  /** See `Upload.sentHash`. */
+  hash: string | undefined;
 }
 
 /** The number of bytes of an upload between two checks of the free disk space. */
@@ -188,12 +190,12 @@ const SPACE_CHECK_INTERVAL_BYTES = 1024 * 1024;
 async function spool(
   bytes: AsyncIterable<Buffer>,
   path: string,
-  { maxFileBytes, hasFreeSpace }: FormOptions,
+  { maxFileBytes, hasFreeSpace, hashFiles }: FormOptions,
 ): Promise<Spooled> {
   let size = 0;
   let nextSpaceCheckAt = 0;
   let head = Buffer.alloc(0);
-  const hash = createHash('sha256');
+  const hash = hashFiles ? createHash('sha256') : undefined;
   async function* checkedChunks(): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       size += chunk.length;
@@ -202,13 +204,13 @@ async function spool(
         if (!(await hasFreeSpace())) throw new StoreUnavailableError('images');
         nextSpaceCheckAt = size + SPACE_CHECK_INTERVAL_BYTES;
       }
-      hash.update(chunk);
+      hash?.update(chunk);
       if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
       yield chunk;
     }
   }
   await writeFile(path, checkedChunks(), { flag: 'wx', mode: 0o600 });
-  return { path, size, head, hash: hash.digest('base64url') };
+  return { path, size, head, hash: hash?.digest('base64url') };
 }
 
 /** Detects the type of an image by its signature. If the part declares a media type, the two must match. */

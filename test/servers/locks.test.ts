@@ -377,23 +377,25 @@ t.test('locks', needsServers, async (t) => {
   });
 
   t.test('a failed delivery does not reschedule an entry that was postponed during it', async (t) => {
-    const shortTimeout = await openStoresWithoutRelay(t, { ...environment, ...SHORT_TIMEOUT });
+    const longTimeout = await openStoresWithoutRelay(t, { ...environment, DATABASE_TIMEOUT: '60000' });
     const {
       id,
       entries: [entry],
     } = await createUndelivered(await account());
     if (!entry) throw new Error('The post has no entry.');
     await holdPost(id);
-    const failing = shortTimeout.outbox.deliver([entry]);
+    const failing = longTimeout.outbox.deliver([entry]);
     await untilWaiting(1);
     await db
       .updateTable('outbox')
       .set({ due_at: secondsFromNow(900) })
       .where('id', '=', entry.id)
       .execute();
-    // `deliver` returns after a second. `close` waits until the delivery has failed.
+    await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
     await failing;
-    await shortTimeout.close();
+    await longTimeout.close();
     const later = sql<boolean>`due_at > ${secondsFromNow(800)}`.as('later');
     const left = await db.selectFrom('outbox').select(['attempts', later]).where('id', '=', entry.id).execute();
     t.same(left, [{ attempts: 0, later: true }], 'the entry is unchanged');

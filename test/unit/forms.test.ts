@@ -35,6 +35,7 @@ const options: FormOptions = {
   uploadsDir: t.testdir(),
   hasFreeSpace: async () => true,
   stripMetadata: true,
+  hashFiles: false,
 };
 
 /** The files that were in the spool after the last form was read. */
