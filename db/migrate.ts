@@ -63,7 +63,7 @@ const withMigrationLock = (db: Database, work: (trx: DatabaseTransaction) => Pro
   });
 
 /** How long a migration waits for a table. Statements of a running service that use the table wait behind the migration. */
-const LOCK_TIMEOUT_MS = 2000;
+const LOCK_TIMEOUT_MS = 1000;
 
 /**
  * Applies pending migrations in one transaction. Returns their names. Changes nothing if all migrations of this version are
@@ -72,7 +72,7 @@ const LOCK_TIMEOUT_MS = 2000;
  * Kysely's migrator is not used: it would reject the database of a later version, on which the service must be able to start
  * after a rollback. And its lock belongs to a session, which PgBouncer in transaction mode may change between lock and unlock.
  *
- * @throws StoreUnavailableError if a table is in use for longer than `LOCK_TIMEOUT_MS`, for example by a dump
+ * @throws StoreUnavailableError if a table is in use for longer than `LOCK_TIMEOUT_MS`, for example by a long transaction
  */
 export async function migratePostgres(db: Database): Promise<string[]> {
   if (pendingMigrations(await findAppliedMigrations(db)).length === 0) return [];

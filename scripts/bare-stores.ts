@@ -8,8 +8,8 @@ import { CommandError } from './command-error.js';
 
 /** Throws CommandError if opening the stores would create a database, for example because DATA_DIR is misspelled. */
 export function requireDatabase({ postgres, dataDir }: StoresConfig): void {
-  if (!postgres && !existsSync(join(dataDir, 'postgres')))
-    throw new CommandError(`${dataDir} does not contain a database`);
+  const isFound = ['postgres', 'restoring'].some((name) => existsSync(join(dataDir, name)));
+  if (!postgres && !isFound) throw new CommandError(`${dataDir} does not contain a database`);
 }
 
 /** Opens the stores that the environment selects, and closes them after use. The log goes to standard error. */

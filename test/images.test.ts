@@ -137,9 +137,15 @@ const skip =
   (images.kind !== 'disk' && 'the images are not files') ||
   (process.platform !== 'linux' && 'only Linux shows the paths of open files');
 
+/** Creates a post with an image that is too large for the cache. Returns the path of the image. */
+async function createWithLargeImage(user: TestUser): Promise<string> {
+  const extensions = Array.from({ length: 1100 }, () => gifExtension(0xf9, 'x'.repeat(255)));
+  return String((await createPost(user, { image: blob(gif(...extensions), 'image/gif') })).image);
+}
+
 t.test('an image is closed after its response, also after a response to HEAD', { skip }, async (t) => {
   const user = await service.createUser();
-  const path = String((await createWithImage(user)).image);
+  const path = await createWithLargeImage(user);
   const warnings: string[] = [];
   const listener = ({ message }: Error) => void warnings.push(message);
   process.on('warning', listener);
@@ -156,8 +162,7 @@ t.test('an image is closed after its response, also after a response to HEAD', {
 
 t.test('HEAD does not read an image to its end', async (t) => {
   const user = await service.createUser();
-  const extensions = Array.from({ length: 300 }, () => gifExtension(0xf9, 'x'.repeat(255)));
-  const path = String((await createPost(user, { image: blob(gif(...extensions), 'image/gif') })).image);
+  const path = await createWithLargeImage(user);
   const { get } = images;
   let stream: Readable | undefined;
   images.get = async (name) => {

@@ -15,8 +15,8 @@ interface CachedImage {
 
 /**
  * Wraps a store so that small images that were read recently are served from memory. An image never changes and its name is
- * never used again, so an entry is never stale. If another process removes an image, its entry remains until it is evicted,
- * but no row refers to it.
+ * never used again, so an entry is never stale. The entry of an image that was removed during the read or by another process
+ * remains until it is evicted, but no row refers to it.
  */
 export function withCache(store: ImageStore, maxBytes = MAX_CACHED_BYTES): ImageStore {
   const cache = new LRUCache<string, CachedImage>({

@@ -81,7 +81,7 @@ export async function enqueue(
 export const insertEntries = (query: RawBuilder<unknown>) =>
   sql<OutboxEntry>`insert into outbox (kind, key) ${query} returning id, kind, key`;
 
-/** Builds a query for the first due entries of a kind. An index for each kind keeps it from reading the backlog of the others. */
+/** Builds a query for the first due entries of a kind. The index begins with the kind, so the backlog of the others is not read. */
 export const findDueEntries = (db: Database, kind: Kind) =>
   db
     .selectFrom('outbox')

@@ -101,7 +101,7 @@ export const storeUrl = (...schemes: string[]) =>
 export const redisUrl = makeExactValidator<string>((input) => {
   const url = URL.canParse(input) ? new URL(input) : undefined;
   const isRedisUrl = url && /^rediss?:\/\/./i.test(input) && /^\/?\d*$/.test(url.pathname);
-  if (!isRedisUrl || !isDecodable(url.username + url.password))
+  if (!isRedisUrl || ![url.username, url.password].every(isDecodable))
     throw new EnvError('must be a URL such as redis://:password@host/0, with a % in the password written as %25');
   return input;
 });

@@ -102,8 +102,11 @@ t.test('prints one line if it cannot run', async (t) => {
     DATABASE_URL: 'postgres://somebody:hush@127.0.0.1:1/nowhere',
     TOKEN_KEYS: 'one:4c1d9e7b03f86a52e0b7d4916fc3a825',
   };
+  const empty = { DATA_DIR: await temporaryDirectory(t) };
+  await openBareStores(readConfig(empty).stores, silentLog).then(({ close }) => close());
   const refused: [options: string[], variables: NodeJS.ProcessEnv, line: RegExp][] = [
     [[], {}, /^\S+ does not contain a database\n$/],
+    [[], empty, /^These stores are not set up: start the service first\n$/],
     [['--mend'], {}, /^Unknown option '--mend'.*\n$/],
     [[], unavailable, /The postgres store is not available.*\n$/],
   ];
