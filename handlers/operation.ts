@@ -26,11 +26,6 @@ export interface Upload {
   size: number;
   /** The media type that was detected from the file's signature. */
   mediaType: string;
-  /**
-   * The SHA-256 hash, in base64url, of the file as it was sent, before its metadata was removed. Undefined if the request has
-   * no idempotency key.
-   */
-  sentHash: string | undefined;
 }
 
 /** The client that sent a request. */

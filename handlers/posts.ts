@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { readFeed } from '../db/feed.js';
 import { createPostOnce, findEarlierCreation, type PostCreation } from '../db/idempotency-keys.js';
 import { readOwnPosts } from '../db/own-posts.js';
@@ -114,18 +115,19 @@ async function publish(
 /** Creates a post, unless an earlier request with the same idempotency key has created it. */
 async function publishOnce(context: AppContext, account: number, form: PostForm, key: string): Promise<PostCreation> {
   const { title, text, image: upload } = form;
-  const request = { account, key, formHash: hashForm(form) };
+  const request = { account, key, formHash: await hashForm(form) };
   const findEarlier = () => findEarlierCreation(context.db, request, form);
   return withUpload(context, { account, upload, findEarlier }, (image) =>
     createPostOnce(context, request, { title, text, image }),
   );
 }
 
-/** Returns a SHA-256 hash, in base64url, of the title, the text, and the image as it was sent. */
-const hashForm = ({ title, text, image }: PostForm): string =>
-  createHash('sha256')
-    .update(JSON.stringify([title, text, image?.sentHash]))
-    .digest('base64url');
+/** Returns a SHA-256 hash, in base64url, of the title, the text, and the image with its media type. */
+async function hashForm({ title, text, image }: PostForm): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify([title, text, image?.mediaType]));
+  if (image) for await (const chunk of createReadStream(image.path)) hash.update(chunk);
+  return hash.digest('base64url');
+}
 
 /** Returns the view of a post, or undefined if the viewer cannot see it. */
 async function findVisibleView({ read }: AppContext, viewer: number, id: number) {

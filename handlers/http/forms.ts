@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
@@ -36,8 +36,6 @@ export interface FormOptions {
   /** Returns whether the disk has enough free space for the upload to continue. */
   hasFreeSpace(): Promise<boolean>;
   stripMetadata: boolean;
-  /** Whether to hash files. */
-  hashFiles: boolean;
 }
 
 /** The result of reading a part: its value, or the reason why it is refused. An empty file input has neither. */
@@ -174,8 +172,6 @@ interface Spooled {
   size: number;
   /** The first bytes, at most `HEAD_BYTES`. */
   head: Buffer;
-  /** See `Upload.sentHash`. */
-  hash: string | undefined;
 }
 
 /** The number of bytes of an upload between two checks of the free disk space. */
@@ -190,12 +186,11 @@ const SPACE_CHECK_INTERVAL_BYTES = 1024 * 1024;
 async function spool(
   bytes: AsyncIterable<Buffer>,
   path: string,
-  { maxFileBytes, hasFreeSpace, hashFiles }: FormOptions,
+  { maxFileBytes, hasFreeSpace }: FormOptions,
 ): Promise<Spooled> {
   let size = 0;
   let nextSpaceCheckAt = 0;
   let head = Buffer.alloc(0);
-  const hash = hashFiles ? createHash('sha256') : undefined;
   async function* checkedChunks(): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       size += chunk.length;
@@ -204,17 +199,16 @@ async function spool(
         if (!(await hasFreeSpace())) throw new StoreUnavailableError('images');
         nextSpaceCheckAt = size + SPACE_CHECK_INTERVAL_BYTES;
       }
-      hash?.update(chunk);
       if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
       yield chunk;
     }
   }
   await writeFile(path, checkedChunks(), { flag: 'wx', mode: 0o600 });
-  return { path, size, head, hash: hash?.digest('base64url') };
+  return { path, size, head };
 }
 
 /** Detects the type of an image by its signature. If the part declares a media type, the two must match. */
-async function validateImage(part: Part, { path, size, head, hash }: Spooled): Promise<ImageResult> {
+async function validateImage(part: Part, { path, size, head }: Spooled): Promise<ImageResult> {
   if (isEmptyFileInput(part, size)) return {};
   const detected = detectImageType(head);
   if (!detected) {
@@ -230,5 +224,5 @@ async function validateImage(part: Part, { path, size, head, hash }: Spooled): P
     const message = `is declared as ${shown}, but its bytes are ${mediaType}`;
     return { refused: reason('image_type_mismatch', message) };
   }
-  return { value: { path, size, mediaType, sentHash: hash } };
+  return { value: { path, size, mediaType } };
 }

@@ -116,7 +116,6 @@ async function readFormOf(
     uploadsDir,
     hasFreeSpace: async () => embedded === undefined || embedded.freeSpace.check(),
     stripMetadata: config.uploadStripMetadata,
-    hashFiles: request.headers['idempotency-key'] !== undefined,
   }).catch(formOfError);
 }
 

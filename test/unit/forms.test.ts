@@ -35,7 +35,6 @@ const options: FormOptions = {
   uploadsDir: t.testdir(),
   hasFreeSpace: async () => true,
   stripMetadata: true,
-  hashFiles: false,
 };
 
 /** The files that were in the spool after the last form was read. */
@@ -420,7 +419,7 @@ test('returns 503 while the disk fails and 500 for any other error, and then acc
 test('discarding ignores files that no longer exist', async (t) => {
   const path = join(options.uploadsDir, 'kept');
   await writeFile(path, '');
-  const fields = { title: 'x', image: { path, size: 0, mediaType: 'image/png', sentHash: '' } };
+  const fields = { title: 'x', image: { path, size: 0, mediaType: 'image/png' } };
   await discardForm({ fields, problems: [] });
   t.same(await readdir(options.uploadsDir), []);
   await discardForm({ fields, problems: [] });
