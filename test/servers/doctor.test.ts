@@ -186,7 +186,7 @@ t.test('reports missing permissions', needsServers, async (t) => {
   await queryDatabase(admin, 'delete from kysely_migration where name = (select max(name) from kysely_migration)');
   t.match(await permissions(), row('failed', /ownership of the tables, which the pending migrations need$/));
   const migration = await runCommand(t, ['migrate'], { ...environment, DATABASE_URL });
-  t.same(migration, { code: 1, output: 'must be owner of table accounts\n' });
+  t.same(migration, { code: 1, output: 'must be owner of table outbox\n' });
   await queryDatabase(admin, `alter role ${role} set search_path = missing`);
   t.match(await permissions(), row('failed', /no schema of the search path exists/));
 

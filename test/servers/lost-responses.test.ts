@@ -22,7 +22,7 @@ const TITLE = 'A post whose response is lost';
 interface Write {
   name: string;
   uploads?: true;
-  /** Text of the committing message to the store. The default is `commit`, for an explicit transaction. */
+  /** Text of the committing message to the store. The default is the statement that commits a transaction. */
   trigger?: string;
   /** Prepares the write of a new user. `other` is another new user. */
   arrange(user: TestUser, other: TestUser, service: TestService): Promise<ArrangedWrite>;
@@ -140,7 +140,7 @@ t.test('writes whose response from a store is lost', needsAllServers, async (t) 
 
   for (const write of WRITES) {
     t.test(`PostgreSQL commits ${write.name}`, async (t) => {
-      t.same(await loseResponse(t, write, postgres, write.trigger ?? 'commit'), { status: 503, tookEffect: true });
+      t.same(await loseResponse(t, write, postgres, write.trigger ?? 'commit\0'), { status: 503, tookEffect: true });
     });
   }
   for (const write of WRITES.filter(({ uploads }) => uploads)) {
