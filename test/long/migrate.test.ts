@@ -97,10 +97,11 @@ t.test('a migration that waits for a table fails soon, so that no service waits 
   const { maintenanceDb: db, close } = await openBareStores(readConfig(stores).stores, silentLog);
   t.teardown(close);
   await sql`drop index outbox_kind_due`.execute(db);
+  await sql`create index outbox_due on outbox (due_at)`.execute(db);
   await sql`delete from kysely_migration where name like '0009%'`.execute(db);
   const statements = recordStatements(t);
-  await db.transaction().execute(async (writer) => {
-    await sql`lock table outbox in row exclusive mode`.execute(writer);
+  await db.transaction().execute(async (dump) => {
+    await sql`lock table outbox in access share mode`.execute(dump);
     await t.rejects(migratePostgres(db), StoreUnavailableError);
   });
   t.same(await migratePostgres(db), ['0009-outbox-kind-index']);
