@@ -56,10 +56,13 @@ export async function joinImageStore({ maintenanceDb: db, images }: Omit<Migrate
 export const skipIdsOfUnknownGraph = (db: Database) => withMigrationLock(db, skipPossiblyUsedIds);
 
 /** Runs `work` in a transaction that holds the migration lock. */
-const withMigrationLock = (db: Database, work: (trx: DatabaseTransaction) => Promise<void>): Promise<void> =>
+const withMigrationLock = <Result>(
+  db: Database,
+  work: (trx: DatabaseTransaction) => Promise<Result>,
+): Promise<Result> =>
   db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`.execute(trx);
-    await work(trx);
+    return work(trx);
   });
 
 /** How long a migration waits for a table. Statements of a running service that use the table wait behind the migration. */
@@ -76,21 +79,20 @@ const LOCK_TIMEOUT_MS = 1000;
  */
 export async function migratePostgres(db: Database): Promise<string[]> {
   if (pendingMigrations(await findAppliedMigrations(db)).length === 0) return [];
-  let pending: string[] = [];
-  await withMigrationLock(db, async (trx) => {
+  return withMigrationLock(db, async (trx) => {
     await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(trx);
     // The table has the name and columns that Kysely's migrator gave it in earlier versions.
     await sql`
       create table if not exists kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null)`.execute(
       trx,
     );
-    pending = pendingMigrations(await findAppliedMigrations(trx));
+    const pending = pendingMigrations(await findAppliedMigrations(trx));
     for (const name of pending) {
       await migrations[name]?.up(trx);
       await sql`insert into kysely_migration values (${name}, ${new Date().toISOString()})`.execute(trx);
     }
+    return pending;
   });
-  return pending;
 }
 
 /** Returns the names of the migrations of this version that are not among the applied ones. */

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { EnvError, makeExactValidator } from 'envalid';
+import { isDecodable } from '../percent-encoding.js';
 import { weaknessOf } from './secret-strength.js';
 
 export interface TokenKey {
@@ -105,15 +106,6 @@ export const redisUrl = makeExactValidator<string>((input) => {
     throw new EnvError('must be a URL such as redis://:password@host/0, with a % in the password written as %25');
   return input;
 });
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 export const flag = makeExactValidator<boolean>((input) => {
   if (input !== 'true' && input !== 'false') throw new EnvError(`"${input}" is neither true nor false`);

@@ -13,6 +13,7 @@ import Fastify, {
 } from 'fastify';
 import type { RedisConnection } from '../../db/redis.js';
 import type { AppContext } from '../context.js';
+import { isDecodable } from '../percent-encoding.js';
 import type { Tracing } from '../tracing/index.js';
 import { limitDrain, registerBodyParser } from './bodies.js';
 import { refuseConnect, respondToClientError } from './client-errors.js';
@@ -123,7 +124,7 @@ export async function buildServer(
         limitPipelining(listener),
       ),
     // Without this, the router would respond to an undecodable URL before any hook runs.
-    rewriteUrl: ({ url = '' }) => (isDecodable(url) ? url : UNDECODABLE_PATH),
+    rewriteUrl: ({ url = '' }) => (hasDecodablePath(url) ? url : UNDECODABLE_PATH),
   });
   // Node 20 would ignore all headers after about the 1000th: also those that a proxy adds at the end, and a second Authorization
   // header. Later versions would respond with 431. The total size of the headers is limited to 16 KiB anyway.
@@ -229,11 +230,5 @@ const removeLengthOf304: onSendHookHandler = (_, reply, payload, done) => {
   done(null, payload);
 };
 
-function isDecodable(url: string): boolean {
-  try {
-    if (url.includes('%')) decodeURIComponent(url.split(/[?#]/, 1)[0] ?? '');
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Returns whether the path of a URL can be decoded. */
+const hasDecodablePath = (url: string) => !url.includes('%') || isDecodable(url.split(/[?#]/, 1)[0] ?? '');

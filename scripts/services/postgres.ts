@@ -35,7 +35,8 @@ export const postgres: Server = {
     const inaccessible = user && [folder(), ...(customBin ? [bin()] : [])].find((path) => !isAccessible(path, user));
     if (inaccessible) {
       throw new CommandError(
-        `PostgreSQL cannot run as root. It runs as “nobody”, who has no access to ${inaccessible} or a directory above it. ` +
+        'PostgreSQL cannot run as root, so it runs as the user "nobody". ' +
+          `This user cannot access ${inaccessible} or one of its parent directories. ` +
           'Use another folder: SERVICES_DIR=/var/tmp/services',
       );
     }
