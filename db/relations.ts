@@ -23,11 +23,17 @@ export interface Relations {
 
 /** Runs the queries of many people with one call to the graph. Returns the results in the order of the queries. */
 export async function readRelations(graph: SocialGraph, queries: readonly RelationsQuery[]): Promise<Relations[]> {
-  const people = distinct(queries.map(({ person }) => person));
-  const posts = distinct(queries.flatMap((query) => query.posts));
-  const others = distinct(queries.flatMap((query) => query.others));
-  const found = await graph.relationsBetween(people, others, posts);
-  const friendsOf = new Map(people.map((person) => [person, new Set<number>()]));
+  const people = new Set<number>();
+  const others = new Set<number>();
+  const posts = new Set<number>();
+  // Without `flatMap`, because concatenating the ids of all queries takes a few percent of the time of a feed.
+  for (const query of queries) {
+    people.add(query.person);
+    for (const id of query.others) others.add(id);
+    for (const id of query.posts) posts.add(id);
+  }
+  const found = await graph.relationsBetween([...people], [...others], [...posts]);
+  const friendsOf = new Map([...people].map((person) => [person, new Set<number>()]));
   for (const { person, friend } of found.friendships) friendsOf.get(person)?.add(friend);
   return queries.map(({ person }) => ({
     friends: friendsOf.get(person) ?? new Set(),
@@ -43,5 +49,3 @@ export const friendsLookup =
   (relations: (query: RelationsQuery) => Promise<Relations>): FriendsLookup =>
   async (query) =>
     (await relations({ ...query, posts: [] })).friends;
-
-const distinct = (ids: readonly number[]) => [...new Set(ids)];

@@ -15,10 +15,20 @@ const parseTimestamp = pg.types.getTypeParser(TIMESTAMPTZ);
 export const typeParsers = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === INT8) return Number;
-    if (oid === TIMESTAMPTZ) return (text: string) => parseTimestamp(text).toISOString();
+    if (oid === TIMESTAMPTZ) return formatTimestamp;
     return pg.types.getTypeParser(oid, format as 'text');
   },
 };
+
+/** A timestamp in UTC, as PostgreSQL formats it: the date, the time in seconds, and the fraction, without trailing zeros. */
+const UTC_TIMESTAMP = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
+
+/** Converts a timestamp of PostgreSQL to the format of the API. Avoids `Date` if possible, because it is much slower. */
+function formatTimestamp(text: string): string {
+  const [, date, time, fraction = ''] = UTC_TIMESTAMP.exec(text) ?? [];
+  if (date === undefined) return parseTimestamp(text).toISOString();
+  return `${date}T${time}.${fraction.padEnd(3, '0')}Z`;
+}
 
 /**
  * A client that prepares every parameterized statement under a name, so that PostgreSQL parses it only once per connection. The
