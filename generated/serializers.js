@@ -1792,6 +1792,109 @@ return json + JSON_STR_END_OBJECT
 }(validator, serializer)
 return module.exports; })();
 
+const serialize13 = (() => { const module = {};
+'use strict'
+  const Serializer = require('fast-json-stringify/lib/serializer')
+  const serializerState = {"mode":"standalone"}
+  const serializer = Serializer.restoreFromState(serializerState)
+  const validator = null
+  module.exports = function anonymous(validator,serializer
+) {
+const {
+  asString,
+  asNumber,
+  asBoolean,
+  asDateTime,
+  asDate,
+  asTime,
+  asUnsafeString,
+  asPlainStringArray
+} = serializer
+const asInteger = serializer.asInteger.bind(serializer)
+    const JSON_STR_BEGIN_OBJECT = '{'
+    const JSON_STR_END_OBJECT = '}'
+    const JSON_STR_BEGIN_ARRAY = '['
+    const JSON_STR_END_ARRAY = ']'
+    const JSON_STR_COMMA = ','
+    const JSON_STR_COLONS = ':'
+    const JSON_STR_QUOTE = '"'
+    const JSON_STR_EMPTY_OBJECT = JSON_STR_BEGIN_OBJECT + JSON_STR_END_OBJECT
+    const JSON_STR_EMPTY_ARRAY = JSON_STR_BEGIN_ARRAY + JSON_STR_END_ARRAY
+    const JSON_STR_EMPTY_STRING = JSON_STR_QUOTE + JSON_STR_QUOTE
+    const JSON_STR_NULL = 'null'
+      // "#"
+      function anonymous0 (input) {
+        const obj = (input && typeof input.toJSON === 'function')
+    ? input.toJSON()
+    : input
+        if (obj === null) return JSON_STR_EMPTY_OBJECT
+        let json = ''
+      const value_id_1 = obj["id"]
+      if (value_id_1 !== undefined) {
+        json += "{\"id\":"
+        if (typeof value_id_1 !== 'string') {
+          if (value_id_1 === null) {
+            json += JSON_STR_EMPTY_STRING
+          } else if (value_id_1 instanceof Date) {
+            json += asDateTime(value_id_1)
+          } else if (value_id_1 instanceof RegExp) {
+            json += asString(value_id_1.source)
+          } else {
+            json += asString(value_id_1.toString())
+          }
+        } else {
+          json += asString(value_id_1)
+        }
+      } else {
+        throw new Error('"id" is required!')
+      }
+      const value_device_name_2 = obj["device_name"]
+      if (value_device_name_2 !== undefined) {
+        json += ",\"device_name\":"
+        if (typeof value_device_name_2 !== 'string') {
+          if (value_device_name_2 === null) {
+            json += JSON_STR_EMPTY_STRING
+          } else if (value_device_name_2 instanceof Date) {
+            json += asDateTime(value_device_name_2)
+          } else if (value_device_name_2 instanceof RegExp) {
+            json += asString(value_device_name_2.source)
+          } else {
+            json += asString(value_device_name_2.toString())
+          }
+        } else {
+          json += asString(value_device_name_2)
+        }
+      } else {
+        throw new Error('"device_name" is required!')
+      }
+      const value_created_at_3 = obj["created_at"]
+      if (value_created_at_3 !== undefined) {
+        json += ",\"created_at\":"
+        json += asDateTime(value_created_at_3)
+      } else {
+        throw new Error('"created_at" is required!')
+      }
+      const value_last_used_at_4 = obj["last_used_at"]
+      if (value_last_used_at_4 !== undefined) {
+        json += ",\"last_used_at\":"
+        json += asDateTime(value_last_used_at_4)
+      } else {
+        throw new Error('"last_used_at" is required!')
+      }
+      const value_current_5 = obj["current"]
+      if (value_current_5 !== undefined) {
+        json += ",\"current\":"
+        json += asBoolean(value_current_5)
+      } else {
+        throw new Error('"current" is required!')
+      }
+return json + JSON_STR_END_OBJECT
+      }
+    const main = anonymous0
+    return main
+}(validator, serializer)
+return module.exports; })();
+
 export const serializers = {
   register: { 201: serialize0, 400: serialize1, 403: serialize1, 409: serialize1, 413: serialize1, 415: serialize1, 429: serialize1, 500: serialize1, 503: serialize1 },
   login: { 200: serialize2, 400: serialize1, 401: serialize1, 403: serialize1, 413: serialize1, 415: serialize1, 429: serialize1, 500: serialize1, 503: serialize1 },
@@ -1823,4 +1926,12 @@ export const serializers = {
   cancelFriendRequest: { 200: serialize4, 400: serialize1, 401: serialize1, 403: serialize1, 404: serialize1, 429: serialize1, 500: serialize1, 503: serialize1 },
   removeFriend: { 200: serialize4, 400: serialize1, 401: serialize1, 403: serialize1, 404: serialize1, 429: serialize1, 500: serialize1, 503: serialize1 },
   createRelationship: { 200: serialize4, 400: serialize1, 401: serialize1, 403: serialize1, 404: serialize1, 409: serialize1, 429: serialize1, 500: serialize1, 503: serialize1 },
+};
+
+export const itemSerializers = {
+  listSessions: serialize13,
+  listPosts: serialize10,
+  listOwnPosts: serialize10,
+  listFriends: serialize6,
+  listFriendRequests: serialize7,
 };

@@ -41,14 +41,31 @@ export const sessionView = (session: SessionRow, current: string): Schemas['Sess
   current: session.id === current,
 });
 
-export const postView = (post: Omit<PostRow, 'author_private'>, likes: ViewerLikes): Schemas['Post'] => ({
-  id: post.id,
-  title: post.title,
-  text: post.text,
-  image: imageLink('posts', post.image),
-  author_id: post.author_id,
-  author_username: post.author_username,
-  created_at: post.created_at,
-  like_count: likes.count,
-  liked_by_me: likes.liked,
-});
+/** The property of a row that caches its latest views: for viewers who do not like the post, and for those who do. */
+const VIEWS = Symbol('views');
+
+type PostContent = Omit<PostRow, 'author_private'> & { [VIEWS]?: Schemas['Post'][] };
+
+/**
+ * Returns the view of a post. Concurrent requests share rows (see `db/support/batch.ts`). They also share the views of these
+ * rows, so that the JSON of a view is created only once: see `http/json.ts`.
+ */
+export function postView(row: PostContent, { count, liked }: ViewerLikes): Schemas['Post'] {
+  row[VIEWS] ??= [];
+  const views = row[VIEWS];
+  const latest = views[Number(liked)];
+  if (latest?.like_count === count) return latest;
+  const view = {
+    id: row.id,
+    title: row.title,
+    text: row.text,
+    image: imageLink('posts', row.image),
+    author_id: row.author_id,
+    author_username: row.author_username,
+    created_at: row.created_at,
+    like_count: count,
+    liked_by_me: liked,
+  };
+  views[Number(liked)] = view;
+  return view;
+}

@@ -11,6 +11,7 @@ import { authenticate } from './authenticate.js';
 import { RequestClient } from './client.js';
 import { refuseCrossSite } from './cross-site.js';
 import { readInput } from './input.js';
+import { type Serialize, serializeList } from './json.js';
 import { acquireForStream, type ResponseBudget, withinBudget } from './response-budget.js';
 
 declare module 'fastify' {
@@ -25,9 +26,10 @@ declare module 'fastify' {
 
 const operations: Readonly<Record<OperationId, Operation>> = routes;
 
-/** Functions that convert a body to JSON, by operation and status. */
-const serializers: Readonly<Record<OperationId, Readonly<Record<number, (body: unknown) => string>>>> =
-  generated.serializers;
+/** By operation and status. */
+const serializers: Readonly<Record<OperationId, Readonly<Record<number, Serialize>>>> = generated.serializers;
+/** The serializers of the items of lists. */
+const itemSerializers: Readonly<Partial<Record<OperationId, Serialize>>> = generated.itemSerializers;
 
 interface ResponseBudgets {
   budget: ResponseBudget;
@@ -117,8 +119,10 @@ async function respond(
   const serialize = serializers[operation.id][response.status];
   if (!serialize) return response.body ?? reply.send();
   reply.type('application/json; charset=utf-8');
-  // The serializer omits properties that the contract does not declare. A buffer is sent faster than a string.
-  const json = Buffer.from(serialize(response.body));
+  const { body } = response;
+  const serializeItem = itemSerializers[operation.id];
+  const json = serializeItem && Array.isArray(body) ? serializeList(body, serializeItem) : serialize(body);
   // Returned without await, so that `response` can be garbage collected while the JSON waits to be sent.
-  return withinBudget(budget, json, request, reply);
+  // A buffer is sent faster than a string.
+  return withinBudget(budget, Buffer.from(json), request, reply);
 }

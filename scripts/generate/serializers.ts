@@ -2,7 +2,10 @@ import fastJsonStringify from 'fast-json-stringify';
 import { COMMONJS_PRELUDE } from './commonjs.js';
 import type { Operation } from './document.js';
 
-/** Returns a module with a serializer for every JSON response body, compiled by fast-json-stringify. */
+/**
+ * Returns a module with a serializer for every JSON response body, compiled by fast-json-stringify, and one for the items of every
+ * operation that returns a list.
+ */
 export async function generateSerializers(operations: Operation[]): Promise<string> {
   const builders = new Map<string, { name: string; code: string }>();
   const nameOf = (schema: object): string => {
@@ -21,12 +24,19 @@ export async function generateSerializers(operations: Operation[]): Promise<stri
     });
     return `  ${id}: { ${statuses.join(', ')} },`;
   });
+  const itemTable = operations.flatMap(({ id, responses }) => {
+    const { type, items } = responses['200']?.content?.['application/json']?.schema ?? {};
+    return type === 'array' && items ? [`  ${id}: ${nameOf(items)},`] : [];
+  });
   const modules = [...builders.values()].map(
     ({ name, code }) =>
       `const ${name} = (() => { const module = {};\n${code.replace(/\n\s*\n/g, '\n').trim()}\nreturn module.exports; })();`,
   );
-  return `${COMMONJS_PRELUDE}${withStableIds(modules.join('\n\n'))}\n\nexport const serializers = {\n${table.join('\n')}\n};\n`;
+  const tables = [exportOf('serializers', table), exportOf('itemSerializers', itemTable)];
+  return `${[COMMONJS_PRELUDE.trimEnd(), withStableIds(modules.join('\n\n')), ...tables].join('\n\n')}\n`;
 }
+
+const exportOf = (name: string, entries: readonly string[]) => `export const ${name} = {\n${entries.join('\n')}\n};`;
 
 /** Numbers schema ids in order of appearance, because fast-json-stringify counts them across all calls in a process. */
 function withStableIds(code: string): string {

@@ -1,0 +1,38 @@
+import t from 'tap';
+import { serializeList } from '../../handlers/http/json.js';
+import { postView } from '../../handlers/views.js';
+
+const row = {
+  id: 1,
+  title: 'Title',
+  text: 'Text',
+  image: null,
+  author_id: 2,
+  author_username: 'ada',
+  created_at: '2026-01-02T03:04:05.678Z',
+};
+
+t.test('Views of one row share their JSON only if their likes are the same', async (t) => {
+  const calls: unknown[] = [];
+  const serialize = (view: unknown) => {
+    calls.push(view);
+    return JSON.stringify(view);
+  };
+  const likes = [
+    { count: 0, liked: false },
+    { count: 1, liked: false },
+    { count: 1, liked: true },
+    { count: 1, liked: false },
+    { count: 2, liked: true },
+  ];
+  for (const { count, liked } of likes) {
+    const [view] = JSON.parse(serializeList([postView(row, { count, liked })], serialize));
+    t.same(view, { ...row, like_count: count, liked_by_me: liked });
+  }
+  t.equal(calls.length, 4, 'the second pair of equal likes shares the JSON of the first');
+  t.equal(serializeList([], serialize), '[]');
+  t.equal(
+    serializeList([{}, {}], () => '{}'),
+    '[{},{}]',
+  );
+});
