@@ -19,15 +19,15 @@ function withoutPort(address: string): string {
 
 const familyOf = (address: string) => (isIP(address) === 4 ? 'ipv4' : 'ipv6');
 
-/** Creates a set of IP addresses from addresses and CIDR ranges. Despite its name, a BlockList does not block connections. */
-export function blockListOf(ranges: readonly string[]): BlockList {
-  const list = new BlockList();
+/** Creates a set of IP addresses from addresses and CIDR ranges. Node's `BlockList` is such a set; nothing is blocked. */
+export function createAddressSet(ranges: readonly string[]): BlockList {
+  const set = new BlockList();
   for (const range of ranges) {
-    const [address = '', bits] = range.split('/');
-    if (bits === undefined) list.addAddress(address, familyOf(address));
-    else list.addSubnet(address, Number(bits), familyOf(address));
+    const [address = '', prefixBits] = range.split('/');
+    if (prefixBits === undefined) set.addAddress(address, familyOf(address));
+    else set.addSubnet(address, Number(prefixBits), familyOf(address));
   }
-  return list;
+  return set;
 }
 
-export const isListed = (list: BlockList, address: string): boolean => list.check(address, familyOf(address));
+export const includesAddress = (set: BlockList, address: string): boolean => set.check(address, familyOf(address));

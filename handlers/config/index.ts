@@ -11,7 +11,7 @@ import {
   positiveInteger,
   redisUrl,
   storeUrl,
-  type TokenKey,
+  type TokenKeys,
   tokenKeys,
   workers,
 } from './variables.js';
@@ -32,8 +32,8 @@ export interface Config {
   stores: StoresConfig;
   /** Where all processes count requests and failed passwords. If undefined, each process counts in memory. */
   redis: { url: string; timeoutMs: number } | undefined;
-  /** The first key signs tokens; any of the keys verifies them. If undefined, the keys in the data directory are used. */
-  tokenKeys: readonly [TokenKey, ...TokenKey[]] | undefined;
+  /** If undefined, the keys in the data directory are used. */
+  tokenKeys: TokenKeys | undefined;
   tokenTtlSeconds: number;
   rateLimit: { general: number; strict: number; windowSeconds: number };
   uploadMaxBytes: number;

@@ -1,5 +1,8 @@
-/** Rows of adjacent characters. Four or more adjacent characters, forwards or backwards, count as a sequence. */
+/** The digits, the alphabet, and the rows of a keyboard. Their first character follows the last one. */
 const ROWS = ['0123456789', 'abcdefghijklmnopqrstuvwxyz', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm'];
+
+/** Matches four or more adjacent characters of a row, forwards or backwards, or four or more equal characters. */
+const RUN = new RegExp([...ROWS, ...ROWS.map(reverse)].map(runPattern).concat('(.)\\1{3,}').join('|'), 'gs');
 
 /** Words that occur in placeholders and examples. A word precedes any word that it contains, so that the longer one matches. */
 const WORDS = [
@@ -16,7 +19,6 @@ const SEPARATORS = /[\s._-]/g;
 
 const MIN_DISTINCT_CHARACTERS = 8;
 const MIN_UNPREDICTABLE_CHARACTERS = 16;
-const MIN_RUN_LENGTH = 4;
 
 /**
  * Returns the reason why a secret is obviously weak, as the end of a sentence, or undefined if it is not. Detects
@@ -28,7 +30,7 @@ export function weaknessOf(secret: string): string | undefined {
   if (new Set(text).size < MIN_DISTINCT_CHARACTERS)
     return `has fewer than ${MIN_DISTINCT_CHARACTERS} different characters`;
   if (isRepetition(text)) return 'repeats a short text';
-  const unpredictable = withoutRuns(text.replace(WORD, '').replace(SEPARATORS, ''));
+  const unpredictable = text.replace(WORD, '').replace(SEPARATORS, '').replace(RUN, '');
   if (unpredictable.length < MIN_UNPREDICTABLE_CHARACTERS)
     return `has fewer than ${MIN_UNPREDICTABLE_CHARACTERS} characters besides placeholder words and sequences`;
   return undefined;
@@ -42,41 +44,12 @@ function isRepetition(text: string): boolean {
   return false;
 }
 
-/** Removes runs of at least `MIN_RUN_LENGTH` characters: repetitions of one character, and sequences in one of the `ROWS`. */
-function withoutRuns(text: string): string {
-  let kept = '';
-  let start = 0;
-  while (start < text.length) {
-    const length = runLength(text, start);
-    if (length >= MIN_RUN_LENGTH) {
-      start += length;
-    } else {
-      kept += text[start];
-      start += 1;
-    }
-  }
-  return kept;
+function reverse(row: string): string {
+  return [...row].reverse().join('');
 }
 
-/** Returns the length of the longest run that starts at this index. */
-function runLength(text: string, start: number): number {
-  let longest = 1;
-  for (const row of ROWS) {
-    for (const step of [-1, 0, 1]) {
-      let end = start + 1;
-      while (end < text.length && follows(row, text[end - 1], text[end], step)) end += 1;
-      longest = Math.max(longest, end - start);
-    }
-  }
-  return longest;
-}
-
-/**
- * Returns whether `next` is `step` positions after `previous` in the row, which wraps around. If `step` is 0, they must be
- * equal.
- */
-function follows(row: string, previous = '', next = '', step: number): boolean {
-  if (step === 0) return previous === next;
-  const index = row.indexOf(previous);
-  return index >= 0 && row[(index + step + row.length) % row.length] === next;
+/** Returns a pattern for four or more characters, each of which is followed by its successor in the row. */
+function runPattern(row: string): string {
+  const pairs = Array.from(row, (character, index) => `${character}(?=${row.charAt((index + 1) % row.length)})`);
+  return `(?:${pairs.join('|')}){3,}.`;
 }

@@ -9,6 +9,9 @@ export interface TokenKey {
   secret: string;
 }
 
+/** The first key signs tokens; any of the keys verifies them. */
+export type TokenKeys = readonly [TokenKey, ...TokenKey[]];
+
 /** Creates a validator for integers in decimal digits, from `minimum` to `maximum`. */
 export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   makeExactValidator<number>((input) => {
@@ -30,12 +33,14 @@ export const workers = makeExactValidator<number>((input) => {
   throw new EnvError(`"${input}" is neither auto nor an integer between 1 and ${MAX_WORKERS}`);
 });
 
+const parseUrl = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);
+
 const splitList = (input: string) => input.split(',').map((item) => item.trim());
 
 export const origins = makeExactValidator<readonly string[]>((input) =>
   splitList(input).map((item) => {
     // Also rejects 'null', which is the origin of all sandboxed and local pages.
-    const origin = URL.canParse(item) ? new URL(item).origin : undefined;
+    const origin = parseUrl(item)?.origin;
     if (origin !== item) throw new EnvError(`"${item}" is not an origin such as https://app.example`);
     return origin;
   }),
@@ -54,27 +59,27 @@ export const ipRanges = makeExactValidator<readonly string[]>((input) =>
 );
 
 export const host = makeExactValidator<string>((input) => {
-  const url = `http://${input}/`;
-  const isName = URL.canParse(url) && new URL(url).href === `${new URL(url).origin}/` && !input.includes(':');
+  const url = parseUrl(`http://${input}/`);
+  const isName = url && url.href === `${url.origin}/` && !input.includes(':');
   if (!isName && isIP(input) === 0) throw new EnvError('must be a host name or an IP address');
   return input;
 });
 
 export const baseUrl = makeExactValidator<URL>((input) => {
-  const url = URL.canParse(input) ? new URL(input) : undefined;
+  const url = parseUrl(input);
   const isBase = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (!isBase) throw new EnvError('must be an http or https URL without a path');
   return url;
 });
 
-export const tokenKeys = makeExactValidator<readonly [TokenKey, ...TokenKey[]]>(parseTokenKeys);
+export const tokenKeys = makeExactValidator<TokenKeys>(parseTokenKeys);
 
 /**
  * Parses token keys in the format `kid:secret[,kid:secret…]`. Error messages do not quote the input, because it is secret.
  *
  * @throws EnvError
  */
-export function parseTokenKeys(input: string): readonly [TokenKey, ...TokenKey[]] {
+export function parseTokenKeys(input: string): TokenKeys {
   const keys = splitList(input).map((item, index) => {
     const [, id, secret] = /^([\w-]+):(.+)$/.exec(item) ?? [];
     if (!id || !secret) throw new EnvError('must be a list of kid:secret pairs, separated by commas');
@@ -91,7 +96,7 @@ export function parseTokenKeys(input: string): readonly [TokenKey, ...TokenKey[]
 /** Creates a validator for URLs with one of the schemes. Errors do not quote the URL, because it may contain a password. */
 export const storeUrl = (...schemes: string[]) =>
   makeExactValidator<string>((input) => {
-    const url = URL.canParse(input) ? new URL(input) : undefined;
+    const url = parseUrl(input);
     if (!url || !schemes.includes(url.protocol.slice(0, -1)) || !/^[^:]+:\/\/./.test(input)) {
       throw new EnvError(`must be a URL such as ${schemes[0]}://host`);
     }
@@ -100,7 +105,7 @@ export const storeUrl = (...schemes: string[]) =>
 
 /** Stricter than `storeUrl`: ioredis fails if it cannot decode the password, and uses database 0 if the path is no number. */
 export const redisUrl = makeExactValidator<string>((input) => {
-  const url = URL.canParse(input) ? new URL(input) : undefined;
+  const url = parseUrl(input);
   const isRedisUrl = url && /^rediss?:\/\/./i.test(input) && /^\/?\d*$/.test(url.pathname);
   if (!isRedisUrl || ![url.username, url.password].every(isDecodable))
     throw new EnvError('must be a URL such as redis://:password@host/0, with a % in the password written as %25');

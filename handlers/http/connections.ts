@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { addressKey, blockListOf, isListed } from '../addresses.js';
+import { addressKey, createAddressSet, includesAddress } from '../addresses.js';
 
 /*
  * Connection limits: one for the process, and a lower one for each address.
@@ -33,7 +33,6 @@ interface ConnectionLimits {
 }
 
 interface Connections {
-  /** The open connections. */
   readonly open: ReadonlySet<Socket>;
   /** The numbers of connections that were closed to make room, and that were refused because no other was idle. */
   readonly counts: { readonly evicted: number; readonly refused: number };
@@ -69,7 +68,6 @@ export async function readConnectionLimits(): Promise<ConnectionLimits> {
   return { max, maxPerAddress: Math.ceil(max * ADDRESS_SHARE) };
 }
 
-/** Returns the number of files that this process may open. */
 export async function readMaxOpenFiles(): Promise<number> {
   // Only Linux has this file. Elsewhere, the diagnostic report is used, which takes longer.
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => undefined);
@@ -77,7 +75,6 @@ export async function readMaxOpenFiles(): Promise<number> {
   return Number.isFinite(Number(softLimit)) ? Number(softLimit) : Number.POSITIVE_INFINITY;
 }
 
-/** Returns the limit from Node's diagnostic report. */
 function readReportedFileLimit(): unknown {
   // Without this setting, the report would resolve the host names of all connections.
   const report = Object.assign(process.report, { excludeNetwork: true });
@@ -98,7 +95,7 @@ export function limitConnections(
   const byAddress = new Map<string, Set<Socket>>();
   /** `bytesWritten` of each connection when it was last examined. It has changed if the connection was used since then. */
   const examinedBytes = new WeakMap<Socket, number>();
-  const proxies = blockListOf(trustProxy);
+  const proxies = createAddressSet(trustProxy);
   const counts = { evicted: 0, refused: 0 };
 
   /**
@@ -147,7 +144,7 @@ export function limitConnections(
     if (remoteAddress === undefined || socket.destroyed) return socket.destroy();
     const address = addressKey(remoteAddress);
     const peers = byAddress.get(address) ?? new Set();
-    const limit = isListed(proxies, remoteAddress) ? max : maxPerAddress;
+    const limit = includesAddress(proxies, remoteAddress) ? max : maxPerAddress;
     if (!makeRoom(peers, limit) || !makeRoom(open, max)) {
       counts.refused += 1;
       return socket.destroy();

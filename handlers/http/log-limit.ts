@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 const MAX_LINES_PER_SECOND = 20;
 
 /**
- * Creates a limit for one kind of log line that no rate limit bounds. The returned function returns whether to log another line.
- * The number of lines omitted in a second is logged at the end of the second, with `omittedMessage`.
+ * Creates a limit for one kind of log line that no rate limit bounds. The returned function returns whether to log another
+ * line. The number of lines omitted in a second is logged at the end of the second, with `omittedMessage`.
  */
 export function createLogLimit(omittedMessage: string): (server: FastifyInstance) => boolean {
   /** The number of lines of each server in the current second. */

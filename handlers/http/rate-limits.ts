@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../../db/redis.js';
 import { createWindowCounters, type WindowCounters } from '../../db/window-counters.js';
-import { addressKey, blockListOf, isListed } from '../addresses.js';
+import { addressKey, createAddressSet, includesAddress } from '../addresses.js';
 import type { Config } from '../config/index.js';
 import type { Operation } from '../operation.js';
 import { logSecurityEvent } from '../security/events.js';
@@ -46,7 +46,6 @@ const MAX_REMEMBERED_REFUSALS = 10_000;
 /** The maximum number of counters in memory per bucket. A client with a few addresses cannot evict its own counter. */
 const MAX_ADDRESSES_IN_MEMORY = 100_000;
 
-/** Creates the rate limiter of a server. */
 export async function createRateLimiter(
   server: FastifyInstance,
   { rateLimit: { general, strict, windowSeconds }, trustProxy }: Config,
@@ -55,7 +54,7 @@ export async function createRateLimiter(
   server.decorateRequest('rateLimited', false);
   /** The keys of the counters that have exceeded their limits in the current window. */
   const refused = new LRUCache<string, true>({ max: MAX_REMEMBERED_REFUSALS });
-  const proxies = blockListOf(trustProxy);
+  const proxies = createAddressSet(trustProxy);
   const countRefused = delayThrottledAddresses(server.server);
   const shared = redis && createWindowCounters(redis);
   const createBucket = async (bucket: Bucket, max: number) => ({
@@ -89,12 +88,11 @@ export async function createRateLimiter(
       logSecurityEvent(request.log, 'throttled', { address: request.ip, reason: 'rate_limit' });
     }
     const { socket } = request.raw;
-    // Only direct connections may be delayed: behind a proxy, other clients have the same `remoteAddress`. A proxy may also send
-    // requests of its own, such as health checks. A refusal by another bucket than `general` may be innocent: several users of one
-    // address can exceed the strict limit, and an untrusted page can send requests from a visitor's browser. Such a refusal counts
-    // only if requests were pipelined, which no browser does.
+    // Several users of one address can exceed the strict limit, and an untrusted page the cross-site limit of its visitor. In
+    // these buckets, only pipelined requests count as a flood, because no browser sends them.
     const isFlood = bucket === 'general' || hasPipelined(socket);
-    const isDirect = request.ip === socket.remoteAddress && !isListed(proxies, request.ip);
+    // Connections of a proxy are not delayed: it sends the requests of other clients, and requests of its own.
+    const isDirect = request.ip === socket.remoteAddress && !includesAddress(proxies, request.ip);
     if (isFlood && isDirect) countRefused(request.ip, status.ttl);
     throw rateLimitExceeded(status.ttlInSeconds);
   }

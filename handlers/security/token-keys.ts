@@ -3,9 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { EnvError } from 'envalid';
 import { writeFileDurably } from '../../db/support/durable-files.js';
 import { ConfigError } from '../config/index.js';
-import { parseTokenKeys, type TokenKey } from '../config/variables.js';
-
-type TokenKeys = readonly [TokenKey, ...TokenKey[]];
+import { parseTokenKeys, type TokenKeys } from '../config/variables.js';
 
 /** Reads the token keys from a file. Returns undefined if the file does not exist. @throws ConfigError */
 export async function readTokenKeys(path: string): Promise<TokenKeys | undefined> {

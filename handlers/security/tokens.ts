@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import type { TokenKey } from '../config/variables.js';
+import type { TokenKeys } from '../config/variables.js';
 
 /** The claims of a token that identify its account and session. */
 export interface TokenClaims {
@@ -30,7 +30,7 @@ const ISSUER = 'social-posting-service';
  * Creates an issuer and verifier of JSON Web Tokens (RFC 7519). The first key signs tokens. The `kid` of a token names the
  * key that verifies it.
  */
-export function createTokens(tokenKeys: readonly [TokenKey, ...TokenKey[]]): Tokens {
+export function createTokens(tokenKeys: TokenKeys): Tokens {
   const [signing] = tokenKeys;
   const keys = new Map(tokenKeys.map(({ id, secret }) => [id, createSecretKey(secret, 'utf8')]));
   const cache = new LRUCache<string, { claims: TokenClaims; expiresAt: number }>({ max: CACHE_MAX_TOKENS });

@@ -1,4 +1,5 @@
 import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { ExportResultCode } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
   defaultResource,
@@ -7,13 +8,12 @@ import {
   resourceFromAttributes,
   serviceInstanceIdDetector,
 } from '@opentelemetry/resources';
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Observer } from '../../db/support/observer.js';
 import { withTimeout } from '../../db/support/timeout.js';
 import type { Config } from '../config/index.js';
-import { reportOutages } from './exporter.js';
 import { traceRequests } from './request-spans.js';
 import { createStoreSpans } from './store-spans.js';
 
@@ -70,4 +70,21 @@ function createProvider(log: Logger): BasicTracerProvider {
   // Without this, the SDK would log every failed export from now on.
   diag.disable();
   return provider;
+}
+
+/** Wraps an exporter. Logs the start and the end of an outage of the receiver, but not each failed export. */
+function reportOutages(exporter: SpanExporter, log: Logger): SpanExporter {
+  let failing = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const failed = result.code !== ExportResultCode.SUCCESS;
+        if (failed && !failing) log.warn({ err: result.error }, 'traces cannot be exported');
+        if (!failed && failing) log.info('traces are exported again');
+        failing = failed;
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
 }

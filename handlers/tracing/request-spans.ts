@@ -10,7 +10,7 @@ import {
 import { parseTraceParent } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { blockListOf, isListed } from '../addresses.js';
+import { createAddressSet, includesAddress } from '../addresses.js';
 import type { Config } from '../config/index.js';
 import type { SpanParent } from './store-spans.js';
 
@@ -33,7 +33,7 @@ export function traceRequests(
   tracer: Tracer,
   runRequest: (parent: SpanParent | undefined, run: () => void) => void,
 ): void {
-  const proxies = blockListOf(trustProxy);
+  const proxies = createAddressSet(trustProxy);
   // Taken from the public URL, because clients choose the Host header.
   const serverAttributes = {
     'url.scheme': publicUrl.protocol.slice(0, -1),
@@ -51,7 +51,7 @@ export function traceRequests(
       ...serverAttributes,
     };
     const remote = remoteContextOf(request);
-    const isTrusted = isListed(proxies, request.raw.socket.remoteAddress ?? '');
+    const isTrusted = includesAddress(proxies, request.raw.socket.remoteAddress ?? '');
     const links: Link[] = remote && !isTrusted ? [{ context: remote }] : [];
     const parent = remote && isTrusted ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
     const name = config?.operation?.id ?? [method === '_OTHER' ? 'HTTP' : method, route].filter(Boolean).join(' ');
