@@ -123,7 +123,7 @@ export interface Operation {
   pathParameters: Readonly<Record<string, FieldType>>;
   query: Readonly<Record<string, FieldType>>;
   /** The header parameters, with names spelled as in the OpenAPI document. */
-  headers?: Readonly<Record<string, FieldType>>;
+  headers: Readonly<Record<string, FieldType>>;
   body?: {
     mediaType: 'application/json' | 'multipart/form-data';
     fields: Readonly<Record<string, FieldType>>;

@@ -1,7 +1,6 @@
 import type { OperationId } from '../generated/types.js';
 import type { AuthenticatedUser } from './context.js';
-import type { FieldCode } from './http/error-codes.js';
-import { type FieldProblem, reason } from './http/errors.js';
+import { type FieldProblem, fieldProblem } from './http/errors.js';
 import type { EarlyOperationId, Request } from './operation.js';
 import { isDisposable } from './policy/emails.js';
 import { passwordProblems } from './policy/passwords.js';
@@ -17,21 +16,12 @@ export interface ValidatedRequest<Id extends OperationId> {
   body: Partial<NonNullable<Request<Id>['body']>>;
   /**
    * The string fields of the body, valid or not, so that rules can report further problems of a value that is not valid.
-   * Strings that are blank, too long or not well-formed Unicode are omitted.
+   * Strings that are repeated, blank, too long or not well-formed Unicode are omitted.
    */
   texts: Readonly<Record<string, string>>;
 }
 
 type RequestRule<Id extends OperationId> = (request: ValidatedRequest<Id>, user: Request<Id>['user']) => FieldProblem[];
-
-const inBody = (field: string) => (code: FieldCode) => ({ in: 'body', field, ...reason(code) }) as const;
-const NO_CHANGES = inBody('')('no_changes');
-const CURRENT_PASSWORD_REQUIRED = {
-  in: 'body',
-  field: 'current_password',
-  ...reason('required', 'is required to change the password'),
-} as const;
-const IMAGE_AND_REMOVAL = inBody('remove_image')('conflicting_fields');
 
 interface AccountFields {
   username?: string | undefined;
@@ -46,34 +36,36 @@ interface AccountFields {
  */
 function accountProblems({ username, email, password }: AccountFields, resulting: AccountFields): FieldProblem[] {
   return [
-    ...(username === undefined ? [] : usernameProblems(username).map(inBody('username'))),
-    ...(email !== undefined && isDisposable(email) ? [inBody('email')('disposable_email')] : []),
-    ...(password === undefined ? [] : passwordProblems(password, resulting).map(inBody('password'))),
+    ...(username === undefined ? [] : usernameProblems(username).map((code) => fieldProblem('body', 'username', code))),
+    ...(email !== undefined && isDisposable(email) ? [fieldProblem('body', 'email', 'disposable_email')] : []),
+    ...(password === undefined
+      ? []
+      : passwordProblems(password, resulting).map((code) => fieldProblem('body', 'password', code))),
   ];
 }
 
 /** Returns a problem if a form has both an image and `remove_image: true`. */
 function imageProblems(fieldNames: readonly string[], { remove_image }: { remove_image?: boolean }): FieldProblem[] {
-  return fieldNames.includes('image') && remove_image ? [IMAGE_AND_REMOVAL] : [];
+  return fieldNames.includes('image') && remove_image
+    ? [fieldProblem('body', 'remove_image', 'conflicting_fields')]
+    : [];
 }
 
 /**
- * Returns a problem if a form changes nothing, because each of its fields is in `ignored` or is a `remove_image` that is false.
- * A form without fields is not reported here, but by the schema.
+ * Returns a problem if a form changes nothing, because it contains only `current_password` or `remove_image: false`. A form
+ * without fields is not reported here, but by the schema.
  */
 function emptyChangeProblems(
   fieldNames: readonly string[],
-  body: { remove_image?: boolean },
-  ignored: readonly string[] = [],
+  { remove_image }: { remove_image?: boolean },
 ): FieldProblem[] {
-  const changes = fieldNames.filter(
-    (name) => !ignored.includes(name) && !(name === 'remove_image' && body.remove_image === false),
-  );
-  return fieldNames.length > 0 && changes.length === 0 ? [NO_CHANGES] : [];
+  const changesNothing = (name: string) =>
+    name === 'current_password' || (name === 'remove_image' && remove_image === false);
+  return fieldNames.length > 0 && fieldNames.every(changesNothing) ? [fieldProblem('body', '', 'no_changes')] : [];
 }
 
 const ownIdProblems = (field: string, id: number | undefined, { account }: AuthenticatedUser): FieldProblem[] =>
-  id === account.id ? [{ in: 'query', field, ...reason('own_id') }] : [];
+  id === account.id ? [fieldProblem('query', field, 'own_id')] : [];
 
 /**
  * The rules that JSON Schema cannot express, by operation. They run with schema validation, so that one 400 lists all
@@ -87,10 +79,10 @@ export const rules: { [Id in Exclude<OperationId, EarlyOperationId>]?: RequestRu
     return [
       ...accountProblems({ ...body, password }, { username, email }),
       ...(fieldNames.includes('password') && !fieldNames.includes('current_password')
-        ? [CURRENT_PASSWORD_REQUIRED]
+        ? [fieldProblem('body', 'current_password', 'required', 'is required to change the password')]
         : []),
       ...imageProblems(fieldNames, body),
-      ...emptyChangeProblems(fieldNames, body, ['current_password']),
+      ...emptyChangeProblems(fieldNames, body),
     ];
   },
 

@@ -15,6 +15,14 @@ export interface FieldProblem extends Reason {
 /** Creates a reason, with the usual message of the code by default. */
 export const reason = (code: FieldCode, message: string = FIELD_MESSAGES[code]): Reason => ({ code, message });
 
+/** Creates a problem of a field, with the usual message of the code by default. */
+export const fieldProblem = (
+  location: FieldProblem['in'],
+  field: string,
+  code: FieldCode,
+  message?: string,
+): FieldProblem => ({ in: location, field, ...reason(code, message) });
+
 /**
  * An error that determines the response to send. It is thrown for errors that many operations have in common. Errors that are
  * specific to an operation (404, 409) are not thrown but returned by its handler, so that the compiler checks them against the
@@ -44,7 +52,6 @@ export const errorResponse = <Code extends ErrorCode>(code: Code, message: strin
 /** Names the authentication scheme, as RFC 6750 section 3 requires for every 401. */
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 
-/** Creates a 401 for a handler to return. */
 export const unauthorizedResponse = <Code extends ErrorCode>(code: Code, message: string) => ({
   ...errorResponse(code, message),
   headers: CHALLENGE,
@@ -65,10 +72,8 @@ export function badRequest(problems: readonly FieldProblem[]): HttpError {
 }
 
 /** Creates a 400 with one problem, which concerns the whole body. */
-export const badBody = (code: FieldCode, message?: string) =>
-  badRequest([{ in: 'body', field: '', ...reason(code, message) }]);
+export const badBody = (code: FieldCode, message?: string) => badRequest([fieldProblem('body', '', code, message)]);
 
-/** Creates the 401 for a request without credentials. */
 export const missingCredentials = () => new HttpError('missing_credentials', 'Credentials are required.', CHALLENGE);
 
 /** Creates the 401 for an invalid token, or for a token whose session or account has been deleted. */
@@ -105,7 +110,6 @@ export const tooManyFailedPasswords = (retryAfterSeconds: number) =>
 /** Creates the error for a request whose client has disconnected. It is never sent. */
 export const clientClosed = () => new HttpError('client_closed_request', 'The client closed the connection.');
 
-/** Creates a 503. */
 const unavailable = (code: ErrorCode, message: string, retryAfterSeconds: number) =>
   new HttpError(code, message, { 'Retry-After': String(retryAfterSeconds) });
 

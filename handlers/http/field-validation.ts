@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { usernameProblems } from '../policy/usernames.js';
 import type { FieldCode } from './error-codes.js';
-import { type FieldProblem, type Reason, reason } from './errors.js';
+import { type FieldProblem, fieldProblem, type Reason, reason } from './errors.js';
 
 /*
  * Validates fields with the generated validators, and converts the errors of Ajv to field problems. NUL characters and unpaired
@@ -17,27 +17,18 @@ export interface Validate {
   errors?: ErrorObject[] | null;
 }
 
-/** The result of validating fields. */
-export interface Validation {
-  problems: readonly FieldProblem[];
-  /** The names of the fields whose text `rules` must not process: it is blank, too long or not well-formed Unicode. */
-  unusableTexts: readonly string[];
-}
-
-const NUL = reason('invalid_characters', 'must not contain NUL characters');
-const UNPAIRED_SURROGATES = reason('invalid_encoding', 'must not contain unpaired surrogates');
-
 /** Texts with one of these problems have no other: they are not checked for NUL and unpaired surrogates. */
 const UNCHECKED_CODES: readonly FieldCode[] = ['unknown_field', 'too_long'];
-/** Texts with one of these problems are not passed to `rules`. */
-const UNUSABLE_TEXT_CODES: readonly FieldCode[] = ['blank', 'too_long', 'invalid_encoding'];
 
-/** Validates fields against a schema, and checks strings for NUL and unpaired surrogates. Adds default values to `data`. */
+/**
+ * Validates fields against a schema, and checks strings for NUL and unpaired surrogates. Returns the problems, and adds default
+ * values to `data`.
+ */
 export function validateFields(
   validate: Validate,
   data: Record<string, unknown>,
   location: FieldProblem['in'],
-): Validation {
+): FieldProblem[] {
   const valid = validate(data);
   // The generated schemas use `if` to skip all other checks of a text that is too long. Ajv reports this `if` as an error, too.
   const errors = valid ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
@@ -46,15 +37,15 @@ export function validateFields(
   const texts = Object.entries(data).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string' && !unchecked.has(entry[0].toWellFormed()),
   );
-  const problems = [
+  return [
     ...fromSchema,
-    ...texts.filter(([, text]) => text.includes('\0')).map(([field]) => ({ in: location, field, ...NUL })),
+    ...texts
+      .filter(([, text]) => text.includes('\0'))
+      .map(([field]) => fieldProblem(location, field, 'invalid_characters', 'must not contain NUL characters')),
     ...texts
       .filter(([, text]) => !text.isWellFormed())
-      .map(([field]) => ({ in: location, field, ...UNPAIRED_SURROGATES })),
+      .map(([field]) => fieldProblem(location, field, 'invalid_encoding', 'must not contain unpaired surrogates')),
   ];
-  const unusableTexts = problems.filter(({ code }) => UNUSABLE_TEXT_CODES.includes(code)).map(({ field }) => field);
-  return { problems, unusableTexts };
 }
 
 /** Converts an error of the validator to problems. */

@@ -7,8 +7,9 @@ import { normalizeEmail } from '../policy/emails.js';
 import { rules, type ValidatedRequest } from '../rules.js';
 import { authenticate } from './authenticate.js';
 import { parsedBody, type RequestBody } from './bodies.js';
+import type { FieldCode } from './error-codes.js';
 import { badRequest, type FieldProblem, HttpError, notFound, type Reason, reason } from './errors.js';
-import { type Validate, type Validation, validateFields } from './field-validation.js';
+import { type Validate, validateFields } from './field-validation.js';
 import { discardForm, type Form, readForm } from './forms.js';
 import { isRepeated } from './raw-headers.js';
 
@@ -17,7 +18,7 @@ import { isRepeated } from './raw-headers.js';
  *
  * 1. A form is read, if there is one. A JSON body has already been parsed (see bodies.ts).
  * 2. A request with a body is authenticated again: the body may have taken minutes to arrive, and the session may have ended.
- * 3. Query parameters, header parameters and form fields are converted to their types. These and a JSON body are validated
+ * 3. Query parameters and form fields are converted to their types. These, header parameters and a JSON body are validated
  *    against the schemas of the contract.
  * 4. `rules` checks the requirements that JSON Schema cannot express.
  * 5. The path is validated.
@@ -28,7 +29,6 @@ import { isRepeated } from './raw-headers.js';
 
 type Fields = Record<string, unknown>;
 
-/** A parsed and valid request. */
 interface Input {
   user: AuthenticatedUser | undefined;
   path: Fields;
@@ -39,15 +39,7 @@ interface Input {
   discard(): Promise<void>;
 }
 
-interface Validators {
-  readonly query: Validate;
-  readonly path: Validate;
-  readonly body: Validate;
-  /** Only for operations with header parameters. */
-  readonly header?: Validate;
-}
-
-const validators: Readonly<Record<OperationId, Validators>> = generated.validators;
+const validators: Readonly<Record<OperationId, Readonly<Record<FieldProblem['in'], Validate>>>> = generated.validators;
 
 /** `rules` with a type that fits any operation. */
 const ruleOf: Readonly<Partial<Record<OperationId, (request: never, user: never) => FieldProblem[]>>> = rules;
@@ -72,26 +64,22 @@ export async function readInput(request: FastifyRequest, operation: Operation, c
   };
   try {
     const user = await reauthenticate(request, context);
-    const problems: FieldProblem[] = [];
     const query = coerceAll(request.query as Fields, operation.query);
-    problems.push(...validateFields(validators[operation.id].query, query, 'query').problems);
-    const headerParameters = readHeaderParameters(request, operation, problems);
-    const validation = form ? validateForm(form, operation) : validateBody(parsedBody(request), operation);
-    problems.push(...validation.problems);
-    const { fields: body, unusableTexts } = validation;
+    const queryProblems = validateFields(validators[operation.id].query, query, 'query');
+    const headers = validateHeaderParameters(request, operation);
+    const body = form ? validateForm(form, operation) : validateBody(parsedBody(request), operation);
+    const bodyFields = body.fields ?? {};
     const validated = {
-      fieldNames: [...Object.keys(body ?? {}), ...(form?.problems ?? []).map(({ field }) => field)],
-      query: withoutInvalid(query, problems, 'query'),
-      body: withoutInvalid(body ?? {}, problems, 'body'),
-      texts: Object.fromEntries(
-        Object.entries(body ?? {}).filter(
-          ([name, value]) => typeof value === 'string' && !unusableTexts.includes(name),
-        ),
-      ),
+      fieldNames: [...Object.keys(bodyFields), ...(form?.problems ?? []).map(({ field }) => field)],
+      query: withoutProblems(query, queryProblems),
+      body: withoutProblems(bodyFields, body.problems),
+      texts: usableTexts(bodyFields, body.problems),
     } satisfies Record<keyof ValidatedRequest<OperationId>, unknown>;
-    problems.push(...(ruleOf[operation.id]?.(validated as never, user as never) ?? []));
+    const ruleProblems = ruleOf[operation.id]?.(validated as never, user as never) ?? [];
+    const problems = [...queryProblems, ...headers.problems, ...body.problems, ...ruleProblems];
     if (problems.length > 0) throw badRequest(problems);
-    return { user, path: readPath(request, operation), query, headerParameters, body, discard };
+    const path = readPath(request, operation);
+    return { user, path, query, headerParameters: headers.fields, body: body.fields, discard };
   } catch (error) {
     await discard();
     throw error;
@@ -103,7 +91,6 @@ async function reauthenticate(request: FastifyRequest, context: AppContext): Pro
   return request.user && parsedBody(request).kind !== 'none' ? authenticate(request, context) : request.user;
 }
 
-/** Reads the form of a request, if it has one. */
 async function readFormOf(
   request: FastifyRequest,
   { body }: Operation,
@@ -134,45 +121,38 @@ function readPath(request: FastifyRequest, operation: Operation): Fields {
   return path;
 }
 
-const NO_PARAMETERS: Fields = Object.freeze({});
+/** Fields, valid or not, with their problems. */
+interface Validation {
+  /** Undefined if there is no body, or if it is not an object. */
+  fields: Fields | undefined;
+  problems: readonly FieldProblem[];
+}
 
-/** Returns the header parameters that were sent, with names spelled as in the contract. Adds their problems to `problems`. */
-function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, problems: FieldProblem[]): Fields {
-  const validate = validators[operation.id].header;
-  if (!operation.headers || !validate) return NO_PARAMETERS;
-  const sent: Fields = {};
+/** Validates the header parameters that were sent. Their names are spelled as in the contract. */
+function validateHeaderParameters({ raw }: FastifyRequest, operation: Operation): Validation & { fields: Fields } {
+  const fields: Fields = {};
   for (const name of Object.keys(operation.headers)) {
     // Node joins the values of a repeated header with a comma. This is correct for headers with lists, such as If-None-Match.
     // For other headers, the joined value is invalid, and is reported as `repeated` below.
     const value = raw.headers[name.toLowerCase()];
-    if (value !== undefined) sent[name] = value;
+    if (value !== undefined) fields[name] = value;
   }
-  const parameters = coerceAll(sent, operation.headers);
-  for (const problem of validateFields(validate, parameters, 'header').problems) {
-    const repeated = isRepeated(raw, problem.field.toLowerCase());
-    problems.push(repeated ? { ...problem, ...reason('repeated') } : problem);
-  }
-  return parameters;
+  const problems = validateFields(validators[operation.id].header, fields, 'header').map((problem) =>
+    isRepeated(raw, problem.field.toLowerCase()) ? { ...problem, ...reason('repeated') } : problem,
+  );
+  return { fields, problems };
 }
 
-/** The result of validating a body. */
-interface BodyValidation extends Validation {
-  /** The fields, valid or not. Undefined if the body is missing or is not an object. */
-  fields: Fields | undefined;
-}
-
-const refusedBody = (why: Reason): BodyValidation => ({
+const refusedBody = (why: Reason): Validation => ({
   fields: undefined,
   problems: [{ in: 'body', field: '', ...why }],
-  unusableTexts: [],
 });
 
-function validateBody(received: RequestBody, operation: Operation): BodyValidation {
+function validateBody(received: RequestBody, operation: Operation): Validation {
   const validate = validators[operation.id].body;
   if (received.kind === 'invalid') return refusedBody(received.reason);
   if (received.kind === 'none') {
-    const validation = operation.body ? validateFields(validate, {}, 'body') : { problems: [], unusableTexts: [] };
-    return { ...validation, fields: undefined };
+    return { fields: undefined, problems: operation.body ? validateFields(validate, {}, 'body') : [] };
   }
   const value = received.kind === 'json' ? received.value : undefined;
   // For an operation without a body, the schema reports the fields of an object as unknown. `{}` is valid, unless the operation
@@ -181,21 +161,21 @@ function validateBody(received: RequestBody, operation: Operation): BodyValidati
     return refusedBody(reason('unexpected_body'));
   if (!isObject(value)) return refusedBody(reason('not_an_object'));
   const fields = normalizeEmails(value, operation);
-  return { ...validateFields(validate, fields, 'body'), fields };
+  return { fields, problems: validateFields(validate, fields, 'body') };
 }
 
 /**
  * Validates a form. A field for which `readForm` has reported a problem gets no further problem from the schema. If the problem
  * is one of the whole form, whose field name is empty, the schema is not checked.
  */
-function validateForm(form: Form, operation: Operation): BodyValidation {
+function validateForm(form: Form, operation: Operation): Validation {
   const fields = normalizeEmails(coerceAll(form.fields, operation.body?.fields ?? {}), operation);
   const reported = new Set(form.problems.map(({ field }) => field));
-  if (reported.has('')) return { fields, problems: form.problems, unusableTexts: [] };
-  const { problems, unusableTexts } = validateFields(validators[operation.id].body, fields, 'body');
+  if (reported.has('')) return { fields, problems: form.problems };
+  const problems = validateFields(validators[operation.id].body, fields, 'body');
   // If all fields were refused, `fields` is empty, and the schema reports that the form changes nothing. Omits this problem.
   const fromSchema = problems.filter(({ field }) => (field === '' ? reported.size === 0 : !reported.has(field)));
-  return { fields, problems: [...form.problems, ...fromSchema], unusableTexts };
+  return { fields, problems: [...form.problems, ...fromSchema] };
 }
 
 const isObject = (value: unknown): value is Fields =>
@@ -225,8 +205,20 @@ function normalizeEmails(fields: Fields, { body }: Operation): Fields {
   );
 }
 
-/** Returns the fields that have no problem. */
-function withoutInvalid(fields: Fields, problems: readonly FieldProblem[], location: FieldProblem['in']): Fields {
-  const invalid = new Set(problems.filter((problem) => problem.in === location).map(({ field }) => field));
+/** Returns the fields that have none of these problems. */
+function withoutProblems(fields: Fields, problems: readonly FieldProblem[]): Fields {
+  const invalid = new Set(problems.map(({ field }) => field));
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !invalid.has(name)));
+}
+
+/** A text with one of these problems is not passed to `rules`: processing it would be pointless or expensive. */
+const UNUSABLE_TEXT_CODES: readonly FieldCode[] = ['repeated', 'blank', 'too_long', 'invalid_encoding'];
+
+/** Returns the string fields that `rules` can process. */
+function usableTexts(fields: Fields, problems: readonly FieldProblem[]): Fields {
+  const usable = withoutProblems(
+    fields,
+    problems.filter(({ code }) => UNUSABLE_TEXT_CODES.includes(code)),
+  );
+  return Object.fromEntries(Object.entries(usable).filter(([, value]) => typeof value === 'string'));
 }

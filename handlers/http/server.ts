@@ -24,7 +24,7 @@ import { type ContractDocument, registerDocs } from './docs/index.js';
 import { registerEarlyExecution, startEarly } from './early-execution.js';
 import { ERROR_STATUSES } from './error-codes.js';
 import { respondToError } from './error-handler.js';
-import { badRequest, notFound, reason, shuttingDown } from './errors.js';
+import { badRequest, fieldProblem, notFound, shuttingDown } from './errors.js';
 import { createLogLimit } from './log-limit.js';
 import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';
@@ -68,14 +68,6 @@ const REQUEST_TIMEOUT_MS = 300_000;
 /** The idle timeout of connections. It is longer than that of common proxies (60 s), so that the proxy closes them first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
-const HOST_MISSING = { in: 'header', field: 'Host', ...reason('required') } as const;
-const HOST_REPEATED = { in: 'header', field: 'Host', ...reason('repeated') } as const;
-const URL_UNDECODABLE = {
-  in: 'path',
-  field: '',
-  ...reason('invalid_encoding', 'must be percent-encoded UTF-8'),
-} as const;
-
 /** Returns whether a request is a CORS preflight, as the Fetch standard defines it. */
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
@@ -101,7 +93,6 @@ interface ServerDependencies {
   tracing?: Pick<Tracing, 'traceRequests'> | undefined;
 }
 
-/** Builds the API server. */
 export async function buildServer(
   context: AppContext,
   { document, metrics, redis, tracing }: ServerDependencies,
@@ -126,8 +117,8 @@ export async function buildServer(
     // Without this, the router would respond to an undecodable URL before any hook runs.
     rewriteUrl: ({ url = '' }) => (hasDecodablePath(url) ? url : UNDECODABLE_PATH),
   });
-  // Node 20 would ignore all headers after about the 1000th: also those that a proxy adds at the end, and a second Authorization
-  // header. Later versions would respond with 431. The total size of the headers is limited to 16 KiB anyway.
+  // Node 20 would ignore all headers after about the 1000th: also those that a proxy adds at the end, and a second
+  // Authorization header. Later versions would respond with 431. The total size of the headers is limited to 16 KiB anyway.
   server.server.maxHeadersCount = 0;
 
   server.addHook('onRoute', (route) => {
@@ -160,7 +151,8 @@ export async function buildServer(
 
   server.setErrorHandler(respondToError);
   server.setNotFoundHandler(async ({ url, originalUrl }) => {
-    throw url === originalUrl ? notFound() : badRequest([URL_UNDECODABLE]);
+    if (url === originalUrl) throw notFound();
+    throw badRequest([fieldProblem('path', '', 'invalid_encoding', 'must be percent-encoded UTF-8')]);
   });
 
   await registerCors(server, config);
@@ -183,8 +175,10 @@ export async function buildServer(
       await rateLimiter.count(request, reply, bucket);
     }
     if (isTooLate) throw shuttingDown();
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw badRequest([HOST_MISSING]);
-    if (isRepeated(request.raw, 'host')) throw badRequest([HOST_REPEATED]);
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw badRequest([fieldProblem('header', 'Host', 'required')]);
+    }
+    if (isRepeated(request.raw, 'host')) throw badRequest([fieldProblem('header', 'Host', 'repeated')]);
   });
 
   const budget = createResponseBudget();
@@ -230,5 +224,4 @@ const removeLengthOf304: onSendHookHandler = (_, reply, payload, done) => {
   done(null, payload);
 };
 
-/** Returns whether the path of a URL can be decoded. */
 const hasDecodablePath = (url: string) => !url.includes('%') || isDecodable(url.split(/[?#]/, 1)[0] ?? '');

@@ -38,7 +38,7 @@ interface RequestBody {
   examples: Record<string, { value: Record<string, unknown> }>;
 }
 
-/** One operation, flattened and checked. */
+/** An operation of the document, in the form that the generators use. */
 export interface Operation {
   id: string;
   tag: string;

@@ -15,7 +15,7 @@ const emailFields = (schema: Schema) =>
   );
 
 function formatRoute(operation: Operation): string {
-  const { id, method, path, secured, rateLimit, refusesEmptyObject, headerParameters, requestBody } = operation;
+  const { id, method, path, secured, rateLimit, refusesEmptyObject, requestBody } = operation;
   const route = {
     id,
     method,
@@ -24,7 +24,7 @@ function formatRoute(operation: Operation): string {
     rateLimit,
     pathParameters: typesByName(schemaOf(operation.pathParameters)),
     query: typesByName(schemaOf(operation.query)),
-    headers: headerParameters.length > 0 ? typesByName(schemaOf(headerParameters)) : undefined,
+    headers: typesByName(schemaOf(operation.headerParameters)),
     body: requestBody && {
       mediaType: requestBody.mediaType,
       fields: typesByName(requestBody.schema),

@@ -20,7 +20,7 @@ const withoutFiles = (schema: Schema): Schema =>
 const schemasOf = ({ query, pathParameters, headerParameters, requestBody }: Operation): Record<string, Schema> => ({
   query: schemaOf(query),
   path: schemaOf(pathParameters),
-  ...(headerParameters.length > 0 && { header: schemaOf(headerParameters) }),
+  header: schemaOf(headerParameters),
   body: requestBody ? withoutFiles(requestBody.schema) : NO_PROPERTIES,
 });
 

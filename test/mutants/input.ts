@@ -19,7 +19,7 @@ export const input: Mutant[] = [
     breach: 'an undocumented body is ignored',
     file: 'handlers/http/input.ts',
     find: `if (received.kind === 'invalid') return refusedBody(received.reason);`,
-    replace: `if (received.kind === 'invalid') return { fields: undefined, problems: [], unusableTexts: [] };`,
+    replace: `if (received.kind === 'invalid') return { fields: undefined, problems: [] };`,
     caughtBy: ['bodies.none.listFriends'],
   },
   {
