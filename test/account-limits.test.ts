@@ -1,5 +1,5 @@
 import t from 'tap';
-import { hashQueueLoad } from '../handlers/security/password-hashing.js';
+import { hashQueue } from '../handlers/security/password-hashing.js';
 import { parseLog } from './support/log.js';
 import { scrape } from './support/prometheus.js';
 import type { TestResponse } from './support/requests.js';
@@ -83,7 +83,7 @@ t.test('failed passwords', async (t) => {
     let maxRunning = 0;
     const attempts = Array.from({ length: 10 }, async () => {
       const response = await login(email, WRONG);
-      maxRunning = Math.max(maxRunning, hashQueueLoad().running);
+      maxRunning = Math.max(maxRunning, hashQueue.counts.running);
       return response;
     });
     t.same(countByStatus(await Promise.all(attempts)), { 401: LIMIT, 429: 10 - LIMIT });

@@ -1,7 +1,7 @@
 import { hash } from '@node-rs/argon2';
 import { sql } from 'kysely';
 import t from 'tap';
-import { hashQueueLoad } from '../handlers/security/password-hashing.js';
+import { hashQueue } from '../handlers/security/password-hashing.js';
 import { CLEARED_COOKIE, sessionCookieOf } from './support/requests.js';
 import { PASSWORD, startTestService } from './support/service.js';
 
@@ -21,7 +21,7 @@ t.test('a login with an unknown email address verifies a password too', async (t
       isSettled = true;
     });
     while (!isSettled) {
-      maxRunning = Math.max(maxRunning, hashQueueLoad().running);
+      maxRunning = Math.max(maxRunning, hashQueue.counts.running);
       await new Promise((resolve) => setImmediate(resolve));
     }
     t.equal((await response).status, 401);

@@ -6,7 +6,7 @@ import type { Observer } from '../../db/support/observer.js';
 import { withTimeout } from '../../db/support/timeout.js';
 import type { OperationId } from '../../generated/types.js';
 import { securityEventCounts } from '../security/events.js';
-import { hashQueueLoad, hashQueueRefusals } from '../security/password-hashing.js';
+import { hashQueue } from '../security/password-hashing.js';
 import { ERROR_STATUSES } from './error-codes.js';
 
 /** The buckets for durations: from the duration of a lookup in memory to more than the timeouts of the stores. */
@@ -25,7 +25,6 @@ const SCRAPE_TIMEOUT_MS = 1000;
 interface StoreSources {
   /** Returns the number of connections of each pool, by pool name. */
   pools(): Record<string, { total: number; idle: number; waiting: number }>;
-  /** Returns the backlog of the outbox. */
   backlog(): Promise<Backlog[]>;
   /** Checks whether each store is available. Must not reject. */
   readStates(): Promise<Readonly<Record<string, { ok: boolean }>>>;
@@ -45,7 +44,7 @@ interface HttpSources {
 export interface Metrics extends Observer {
   /**
    * Records a request. `operation` is `none` if the request matches no operation of the contract. `status` is 499 if the
-   * connection closed before the response started. The duration of a 499 is not recorded, because it mostly depends on the client.
+   * connection closed before the response started. The duration of a 499 is not recorded: it mostly depends on the client.
    */
   recordRequest(operation: OperationId | 'none', status: number, seconds: number): void;
   /** Records a request that exceeded the storage quota of its account. */
@@ -226,9 +225,12 @@ export function createMetrics(): Metrics {
   let storeSources: StoreSources | undefined;
   let httpSources: HttpSources | undefined;
   async function refresh(): Promise<void> {
-    for (const [state, count] of Object.entries(hashQueueLoad())) hashes.set({ state }, count);
+    const { running, waiting, refused, abandoned } = hashQueue.counts;
+    hashes.set({ state: 'running' }, running);
+    hashes.set({ state: 'waiting' }, waiting);
     for (const metric of [refusedHashes, securityEvents]) metric.reset();
-    for (const [reason, count] of Object.entries(hashQueueRefusals())) refusedHashes.inc({ reason }, count);
+    refusedHashes.inc({ reason: 'full' }, refused);
+    refusedHashes.inc({ reason: 'abandoned' }, abandoned);
     for (const [event, count] of securityEventCounts()) securityEvents.inc({ event }, count);
     if (storeSources) await updateStoreMetrics(storeSources);
     if (httpSources) updateHttpMetrics(httpSources);

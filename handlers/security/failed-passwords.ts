@@ -29,40 +29,25 @@ const WINDOW_MS = 60 * 60 * 1000;
 /** The maximum number of counts in memory. Each failure costs a password hash, so an attacker can evict counts only slowly. */
 const MAX_SUBJECTS = 100_000;
 
-interface Count {
-  failures: number;
-  /** The time at which the window ends, in milliseconds since 1970. */
-  endsAt: number;
-}
-
 /** Returns the key of a subject's counter, without `KEY_PREFIX`. */
 const keyOf = (subject: string) => `failed-passwords:${subject}`;
 
 export function createFailedPasswords(maxFailures: number, redis: RedisConnection | undefined): FailedPasswords {
-  /** The counts in memory, by subject. */
-  const counts = new LRUCache<string, Count>({ max: MAX_SUBJECTS });
+  /** The counts in memory, by subject. A count expires when its window ends. */
+  const counts = new LRUCache<string, number>({ max: MAX_SUBJECTS, ttlResolution: 0 });
   const sharedCounters = redis && createWindowCounters(redis);
 
-  /** Returns the count in memory, if its window has not ended. */
-  function currentCount(subject: string): Count | undefined {
-    const count = counts.get(subject);
-    return count && count.endsAt > Date.now() ? count : undefined;
-  }
-
   /**
-   * Replaces the count in memory with the count in Redis, unless the latter is lower. It is lower if failures were counted only
-   * in memory, while Redis was unavailable.
+   * Replaces the count in memory with the count in Redis, unless that is lower, because failures were counted only in memory
+   * while Redis was unavailable.
    */
   function mergeShared(subject: string, failures: number, ttlMs: number): void {
-    const known = currentCount(subject);
-    if (!known || failures >= known.failures) counts.set(subject, { failures, endsAt: Date.now() + ttlMs });
+    if (failures >= (counts.get(subject) ?? 0)) counts.set(subject, failures, { ttl: Math.max(ttlMs, 1) });
   }
 
   function recheck(subject: string): void {
-    const count = currentCount(subject);
-    if (!count || count.failures < maxFailures) return;
-    const seconds = Math.ceil((count.endsAt - Date.now()) / 1000);
-    throw tooManyFailedPasswords(seconds);
+    if ((counts.get(subject) ?? 0) < maxFailures) return;
+    throw tooManyFailedPasswords(Math.ceil(counts.getRemainingTTL(subject) / 1000));
   }
 
   return {
@@ -83,9 +68,8 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
     },
 
     async record(subject) {
-      const known = currentCount(subject);
-      const failures = (known?.failures ?? 0) + 1;
-      counts.set(subject, { failures, endsAt: known?.endsAt ?? Date.now() + WINDOW_MS });
+      const failures = (counts.get(subject) ?? 0) + 1;
+      counts.set(subject, failures, { ttl: WINDOW_MS, noUpdateTTL: true });
       const shared = await sharedCounters?.increment(keyOf(subject), WINDOW_MS).catch(() => undefined);
       if (shared) mergeShared(subject, shared.count, shared.ttlMs);
       return (shared?.count ?? failures) === maxFailures;

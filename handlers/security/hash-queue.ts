@@ -14,8 +14,6 @@ import { clientClosed, overloaded } from '../http/errors.js';
 
 export type HashLane = 'unauthenticated' | 'authenticated';
 
-const LANES: readonly HashLane[] = ['unauthenticated', 'authenticated'];
-
 export interface HashJobOptions {
   lane: HashLane;
   /** Jobs with the same key never run concurrently. */
@@ -31,20 +29,20 @@ export interface HashQueue {
    * @throws HttpError 503 if the queue is full, 499 if `signal` aborts before the job has started
    */
   run<Result>(options: HashJobOptions, work: () => Promise<Result>): Promise<Result>;
-  readonly running: number;
-  readonly waiting: number;
-  /** The number of jobs that were refused because the queue was full. */
-  readonly refused: number;
-  /** The number of waiting jobs that were removed because their client disconnected. */
-  readonly abandoned: number;
+  readonly counts: {
+    readonly running: number;
+    readonly waiting: number;
+    /** How many jobs have been refused because the queue was full. */
+    readonly refused: number;
+    /** How many waiting jobs have been removed because their client disconnected. */
+    readonly abandoned: number;
+  };
 }
 
 interface Options {
   /** The number of jobs that run at the same time. */
   concurrency: number;
-  /** The maximum expected waiting time. */
   maxWaitMs?: number;
-  /** The initial estimate of a job's duration. */
   initialEstimateMs?: number;
   /** Returns the time of a monotonic clock, in milliseconds. */
   now?: () => number;
@@ -69,31 +67,34 @@ export function createHashQueue({
 }: Options): HashQueue {
   const lanes: Record<HashLane, Job[]> = { unauthenticated: [], authenticated: [] };
   const runningKeys = new Set<string>();
-  let running = 0;
-  let refused = 0;
-  let abandoned = 0;
+  const counts = {
+    running: 0,
+    get waiting() {
+      return lanes.unauthenticated.length + lanes.authenticated.length;
+    },
+    refused: 0,
+    abandoned: 0,
+  };
+  /** The lanes in the order in which they are asked for the next job. */
+  const turns: HashLane[] = ['unauthenticated', 'authenticated'];
   let averageMs = initialEstimateMs;
-  let nextLane = 0;
 
-  const waiting = () => lanes.unauthenticated.length + lanes.authenticated.length;
   const isReady = ({ key }: Job) => key === undefined || !runningKeys.has(key);
 
   /** Removes and returns the next job that may run. Takes jobs from the lanes in turn, and skips those whose key is running. */
   function takeReady(): Job | undefined {
-    for (let offset = 0; offset < LANES.length; offset++) {
-      const index = (nextLane + offset) % LANES.length;
-      const jobs = lanes[LANES[index] as HashLane];
-      const ready = jobs.findIndex(isReady);
-      if (ready < 0) continue;
-      nextLane = (index + 1) % LANES.length;
-      return jobs.splice(ready, 1)[0];
+    for (const lane of turns) {
+      const index = lanes[lane].findIndex(isReady);
+      if (index < 0) continue;
+      if (lane === turns[0]) turns.reverse();
+      return lanes[lane].splice(index, 1)[0];
     }
     return undefined;
   }
 
   /** Starts jobs until the concurrency is reached. */
   function startReady(): void {
-    while (running < concurrency) {
+    while (counts.running < concurrency) {
       const job = takeReady();
       if (!job) return;
       job.start();
@@ -102,22 +103,22 @@ export function createHashQueue({
 
   /** Refuses jobs until the expected waiting time is within its maximum. */
   function refuseExcess(): void {
-    while ((waiting() * averageMs) / concurrency > maxWaitMs) {
+    while ((counts.waiting * averageMs) / concurrency > maxWaitMs) {
       const longer =
         lanes.unauthenticated.length > lanes.authenticated.length ? lanes.unauthenticated : lanes.authenticated;
-      refused++;
+      counts.refused++;
       longer.pop()?.refuse(overloaded());
     }
   }
 
   async function runJob<Result>({ key }: HashJobOptions, work: () => Promise<Result>): Promise<Result> {
-    running++;
+    counts.running++;
     if (key !== undefined) runningKeys.add(key);
     const startedAt = now();
     try {
       return await work();
     } finally {
-      running--;
+      counts.running--;
       if (key !== undefined) runningKeys.delete(key);
       averageMs += SMOOTHING_FACTOR * (Math.max(MIN_DURATION_MS, now() - startedAt) - averageMs);
       startReady();
@@ -132,7 +133,7 @@ export function createHashQueue({
           const index = lanes[lane].indexOf(job);
           if (index < 0) return;
           lanes[lane].splice(index, 1);
-          abandoned++;
+          counts.abandoned++;
           reject(clientClosed());
         };
         const job: Job = {
@@ -153,17 +154,6 @@ export function createHashQueue({
         refuseExcess();
       });
     },
-    get running() {
-      return running;
-    },
-    get waiting() {
-      return waiting();
-    },
-    get refused() {
-      return refused;
-    },
-    get abandoned() {
-      return abandoned;
-    },
+    counts,
   };
 }

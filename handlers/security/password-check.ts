@@ -4,7 +4,7 @@ import type { Client } from '../operation.js';
 import { logSecurityEvent } from './events.js';
 import { subjectOf } from './failed-passwords.js';
 import type { HashLane } from './hash-queue.js';
-import { DUMMY_HASH, verifyPassword } from './password-hashing.js';
+import { DUMMY_HASH, hashQueue, verifyPassword } from './password-hashing.js';
 
 interface PasswordCheck {
   /** Undefined if no account has the email address. The check then takes as long as for a wrong password, and fails. */
@@ -28,18 +28,14 @@ export async function checkPassword(
 ): Promise<boolean> {
   const subject = subjectOf(credentials, email);
   await failedPasswords.check(subject);
-  return verifyPassword(credentials?.passwordHash ?? DUMMY_HASH, password, {
-    lane,
-    key: subject,
-    signal: client.signal,
+  return hashQueue.run({ lane, key: subject, signal: client.signal }, async () => {
     // Checked again, because other checks for the account may have failed while this one was waiting.
-    before: () => failedPasswords.recheck(subject),
-    async after(matches) {
-      if (matches) return;
-      const details = { accountId: credentials?.id, address: client.address };
-      logSecurityEvent(client.log, lane === 'unauthenticated' ? 'login_failed' : 'password_rejected', details);
-      if (await failedPasswords.record(subject))
-        logSecurityEvent(client.log, 'throttled', { ...details, reason: 'failed_passwords' });
-    },
+    failedPasswords.recheck(subject);
+    if (await verifyPassword(credentials?.passwordHash ?? DUMMY_HASH, password)) return true;
+    const details = { accountId: credentials?.id, address: client.address };
+    logSecurityEvent(client.log, lane === 'unauthenticated' ? 'login_failed' : 'password_rejected', details);
+    if (await failedPasswords.record(subject))
+      logSecurityEvent(client.log, 'throttled', { ...details, reason: 'failed_passwords' });
+    return false;
   });
 }

@@ -28,7 +28,7 @@ function createControlledQueue(options: Parameters<typeof createHashQueue>[0]) {
   };
 }
 
-const counts = ({ running, waiting, refused, abandoned }: HashQueue) => ({ running, waiting, refused, abandoned });
+const counts = ({ counts }: HashQueue) => ({ ...counts });
 
 /** Returns the status and the headers of the error of a job that was not run, or 'none'. */
 const refusal = (job: Promise<unknown>) =>
