@@ -9,6 +9,7 @@ import { ImageRefusedError } from '../policy/image-metadata/errors.js';
 import { cleanImage } from '../policy/image-metadata/index.js';
 import { canonicalMediaType, detectImageType, HEAD_BYTES } from '../policy/image-types.js';
 import { ByteCollector } from './byte-collector.js';
+import { FIELD_MESSAGES } from './error-codes.js';
 import { type FieldProblem, fileTooLarge, type Reason, reason } from './errors.js';
 import { type Part, readParts } from './multipart.js';
 
@@ -42,10 +43,6 @@ export interface FormOptions {
 interface PartResult {
   value?: string | Upload;
   refused?: Reason;
-}
-
-interface ImageResult extends PartResult {
-  value?: Upload;
 }
 
 /** The maximum size of a text. The longest field of the contract has 10,000 code points, which are at most 40,000 bytes. */
@@ -89,7 +86,6 @@ export async function readForm(
   }
 }
 
-/** Removes the temporary files of a form. */
 export async function discardForm(form: Form): Promise<void> {
   for (const value of Object.values(form.fields)) {
     if (typeof value !== 'string') await rm(value.path, { force: true });
@@ -116,7 +112,7 @@ function headerProblem(part: Part, fieldType: FieldType | undefined): Reason | u
   // Some clients declare a boolean as JSON. Its text is the same.
   const isJsonBoolean = fieldType === 'boolean' && part.mediaType === 'application/json';
   const isText = part.mediaType === undefined || part.mediaType === 'text/plain' || isJsonBoolean;
-  // Not read, because a form may have many such fields, which would be kept in memory until the form is complete.
+  // Its value is not kept in memory, because a form may have many such fields.
   if (fieldType === undefined) return reason('unknown_field');
   if (fieldType === 'file' && !isFile && isText) return reason('not_a_file');
   if (fieldType !== 'file' && isFile) return reason('not_text', 'must be text, not a file');
@@ -152,14 +148,14 @@ async function readImage(part: Part, options: FormOptions): Promise<PartResult> 
   const path = join(options.uploadsDir, `${randomUUID()}.upload`);
   let accepted = false;
   try {
-    const result = await validateImage(part, await spool(part.bytes, path, options));
-    if (result.value) {
-      result.value.size = await cleanImage(result.value, options);
-      accepted = true;
-    }
-    return result;
+    const { size, head } = await spool(part.bytes, path, options);
+    if (isEmptyFileInput(part, size)) return {};
+    const mediaType = await acceptedMediaType(head, part.mediaType);
+    const cleanedSize = await cleanImage({ path, size, mediaType }, options);
+    accepted = true;
+    return { value: { path, size: cleanedSize, mediaType } };
   } catch (cause) {
-    if (cause instanceof ImageRefusedError) return { refused: reason(cause.fieldCode) };
+    if (cause instanceof ImageRefusedError) return { refused: reason(cause.fieldCode, cause.message) };
     // Errors of file system calls have a `syscall`. Any other unexpected error is a bug, and results in a 500.
     throw cause instanceof Error && 'syscall' in cause ? new StoreUnavailableError('images', { cause }) : cause;
   } finally {
@@ -167,18 +163,11 @@ async function readImage(part: Part, options: FormOptions): Promise<PartResult> 
   }
 }
 
-interface Spooled {
-  path: string;
-  size: number;
-  /** The first bytes, at most `HEAD_BYTES`. */
-  head: Buffer;
-}
-
 /** The number of bytes of an upload between two checks of the free disk space. */
 const SPACE_CHECK_INTERVAL_BYTES = 1024 * 1024;
 
 /**
- * Writes chunks to a new file.
+ * Writes chunks to a new file. Returns its size, and its first bytes, at most `HEAD_BYTES`.
  *
  * @throws HttpError 413 if the file becomes too large, 400 or 413 if the form fails
  * @throws StoreUnavailableError if the disk has too little free space
@@ -187,7 +176,7 @@ async function spool(
   bytes: AsyncIterable<Buffer>,
   path: string,
   { maxFileBytes, hasFreeSpace }: FormOptions,
-): Promise<Spooled> {
+): Promise<{ size: number; head: Buffer }> {
   let size = 0;
   let nextSpaceCheckAt = 0;
   let head = Buffer.alloc(0);
@@ -204,25 +193,28 @@ async function spool(
     }
   }
   await writeFile(path, checkedChunks(), { flag: 'wx', mode: 0o600 });
-  return { path, size, head };
+  return { size, head };
 }
 
-/** Detects the type of an image by its signature. If the part declares a media type, the two must match. */
-async function validateImage(part: Part, { path, size, head }: Spooled): Promise<ImageResult> {
-  if (isEmptyFileInput(part, size)) return {};
+/**
+ * Returns the media type of an image, which its signature determines.
+ *
+ * @param head the first bytes of the image
+ * @param declaredType the media type that the part declares, if any
+ * @throws ImageRefusedError if the type is not accepted, or not the declared one
+ */
+async function acceptedMediaType(head: Buffer, declaredType: string | undefined): Promise<string> {
   const detected = detectImageType(head);
   if (!detected) {
     const actual = await describeFileType(head);
-    const { code, message } = reason('unsupported_image');
-    return { refused: reason(code, actual && `${message}, not ${actual}`) };
+    throw new ImageRefusedError('unsupported_image', actual && `${FIELD_MESSAGES.unsupported_image}, not ${actual}`);
   }
   const { mediaType } = detected;
   // RFC 2046 section 4.5.1: application/octet-stream means an unknown type.
-  const declared = part.mediaType === 'application/octet-stream' ? undefined : part.mediaType;
+  const declared = declaredType === 'application/octet-stream' ? undefined : declaredType;
   if (declared !== undefined && canonicalMediaType(declared) !== mediaType) {
     const shown = declared.length > MAX_MEDIA_TYPE_LENGTH ? 'another type' : declared;
-    const message = `is declared as ${shown}, but its bytes are ${mediaType}`;
-    return { refused: reason('image_type_mismatch', message) };
+    throw new ImageRefusedError('image_type_mismatch', `is declared as ${shown}, but its bytes are ${mediaType}`);
   }
-  return { value: { path, size, mediaType } };
+  return mediaType;
 }

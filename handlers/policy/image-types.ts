@@ -1,3 +1,5 @@
+import { extname } from 'node:path';
+
 /** An image type that may be uploaded, and the file extension under which it is stored. */
 interface ImageType {
   readonly mediaType: string;
@@ -56,11 +58,9 @@ function readBrands(box: Buffer): string[] {
 
 /** Returns the media type of a stored image by its extension, or undefined if the extension is unknown. */
 export function mediaTypeOf(fileName: string): string | undefined {
-  const dot = fileName.lastIndexOf('.');
-  return imageTypes.find(({ extension }) => dot > 0 && extension === fileName.slice(dot + 1))?.mediaType;
+  return imageTypes.find(({ extension }) => `.${extension}` === extname(fileName))?.mediaType;
 }
 
-/** Returns the file extension for a canonical media type. */
 export function extensionOf(mediaType: string): string {
   const type = imageTypes.find((type) => type.mediaType === mediaType);
   if (!type) throw new TypeError(`Unsupported image type: ${mediaType}`);

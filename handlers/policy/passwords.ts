@@ -51,9 +51,9 @@ const rankedPasswords = dictionary['passwords-common'];
 const COMMON_PASSWORDS = new Set(rankedPasswords);
 
 /**
- * The stems of very common passwords, without look-alikes. The stem of a password ends at its last letter. Passwords that do not
- * end with a letter are omitted, because undoing look-alikes would turn them into other words: 5150 would become siso, and siso
- * followed by digits or symbols would be refused.
+ * The stems of very common passwords, without look-alikes. The stem of a password ends at its last letter. Passwords that do
+ * not end with a letter are omitted, because undoing look-alikes would turn them into other words: 5150 would become siso,
+ * and siso followed by digits or symbols would be refused.
  */
 const COMMON_STEMS = new Set(
   rankedPasswords
@@ -69,7 +69,6 @@ function isCommon(password: string): boolean {
   return COMMON_PASSWORDS.has(lowercase) || COMMON_STEMS.has(undoLookAlikes(stem));
 }
 
-/** Replaces look-alikes with letters. */
 function undoLookAlikes(text: string): string {
   return Array.from(text, (character) => LETTERS.get(character) ?? character).join('');
 }
@@ -87,7 +86,6 @@ function hasSequence(password: string): boolean {
   return SEQUENCES.some((sequence) => lowercase.includes(sequence));
 }
 
-/** Returns all substrings of this length. */
 function substrings(line: string, length: number): string[] {
   return Array.from({ length: line.length - length + 1 }, (_, start) => line.slice(start, start + length));
 }

@@ -37,22 +37,24 @@ interface Extent extends Range {
  * Overwrites the contents of metadata items and thumbnails, except the orientation in an Exif item. Does not remove bytes,
  * because other boxes refer to the bytes of the image by their offset.
  *
+ * @param boxes the boxes in the `meta` box, by type
  * @param mediaData the ranges that may contain the contents of items, besides `idat`
  */
 export async function blankItems(
   reader: BoxReader,
-  boxes: Record<'iinf' | 'iloc' | 'idat' | 'iref', Box | undefined>,
+  boxes: ReadonlyMap<string, Box>,
   mediaData: readonly Range[],
 ): Promise<void> {
-  if (!boxes.iinf || !boxes.iloc) return;
-  const thumbnails = boxes.iref ? await removeThumbnailReferences(reader, boxes.iref) : new Set<number>();
-  const itemTypes = await collectItemsToBlank(reader, boxes.iinf, thumbnails);
+  const [iinf, iloc, idat, iref] = ['iinf', 'iloc', 'idat', 'iref'].map((type) => boxes.get(type));
+  if (!iinf || !iloc) return;
+  const thumbnails = iref ? await removeThumbnailReferences(reader, iref) : new Set<number>();
+  const itemTypes = await collectItemsToBlank(reader, iinf, thumbnails);
   if (itemTypes.size === 0) return;
   const { file, findings } = reader;
   findings.hasMetadata = true;
   const blanked: Range[] = [];
-  const allowedRanges = boxes.idat ? [...mediaData, dataRangeOf(boxes.idat)] : mediaData;
-  for (const extent of await readExtents(reader, boxes.iloc, boxes.idat, (item) => itemTypes.has(item))) {
+  const allowedRanges = idat ? [...mediaData, dataRangeOf(idat)] : mediaData;
+  for (const extent of await readExtents(reader, iloc, idat, (item) => itemTypes.has(item))) {
     if (extent.length === 0) throw new UnreadableImageError('An item extent is empty');
     if (!allowedRanges.some((range) => isWithin(extent, range))) {
       throw new UnreadableImageError('An item extent is outside the media data');
@@ -68,7 +70,7 @@ export async function blankItems(
     }
   }
   // A second pass, because the extents of the image may be listed before those of its metadata.
-  await readExtents(reader, boxes.iloc, boxes.idat, (item, extent) => {
+  await readExtents(reader, iloc, idat, (item, extent) => {
     if (!itemTypes.has(item) && blanked.some((range) => overlaps(extent, range))) {
       throw new UnreadableImageError('The image and its metadata overlap');
     }
@@ -143,7 +145,7 @@ async function readExtents(
   const read = async (bytes: number): Promise<number> => {
     if (bytes === 0) return 0;
     if (at + bytes > end) throw new UnreadableImageError('The item location box is truncated');
-    const value = file.peek(at, bytes) ?? (await file.read(at, bytes));
+    const value = await file.read(at, bytes);
     at += bytes;
     return bytes === 8 ? toSafeInteger(value.readBigUInt64BE(0)) : value.readUIntBE(0, bytes);
   };
@@ -156,15 +158,13 @@ async function readExtents(
     throw new UnreadableImageError('The item location box has an unknown layout');
   }
   for (let remainingItems = await read(version < 2 ? 2 : 4); remainingItems > 0; remainingItems--) {
-    const pause = findings.countElement();
-    if (pause) await pause;
+    await findings.countElement();
     const item = await read(version < 2 ? 2 : 4);
     const constructionMethod = version === 0 ? 0 : (await read(2)) & 15;
     const dataReference = await read(2);
     const base = await read(baseBytes);
     for (let remainingExtents = await read(2); remainingExtents > 0; remainingExtents--) {
-      const extentPause = findings.countElement();
-      if (extentPause) await extentPause;
+      await findings.countElement();
       await read(indexBytes);
       const offset = base + (await read(offsetBytes));
       const length = await read(lengthBytes);

@@ -28,9 +28,8 @@ const MAX_TOP_LEVEL_BOXES = 64;
  * item property.
  */
 export async function walkAvif(file: ImageFile, findings: Findings): Promise<void> {
-  const reader = new BoxReader(file, findings);
-  const topLevel = await readTopLevel(reader);
-  const walk = new AvifWalk(reader, topLevel.filter(({ type }) => type === 'mdat').map(dataRangeOf));
+  const topLevel = await readTopLevel(new BoxReader(file, findings));
+  const walk = new AvifWalk(file, findings, topLevel.filter(({ type }) => type === 'mdat').map(dataRangeOf));
   // The bytes after this box are a trailer. They can be removed, because the image does not refer to them.
   const lastKept = topLevel.findLast(({ type }) => keptTypes.has(type) || paddingTypes.has(type)) as Box;
   for (const box of topLevel.filter(({ at }) => at <= lastKept.at)) {
@@ -66,15 +65,14 @@ async function readTopLevel(reader: BoxReader): Promise<Box[]> {
   return boxes;
 }
 
-/** Walks the boxes of an AVIF. Box headers are read by `reader`; `mediaData` has the ranges of all `mdat` boxes. */
-class AvifWalk {
+/** Walks the boxes of an AVIF. `mediaData` has the ranges of all `mdat` boxes. */
+class AvifWalk extends BoxReader {
   constructor(
-    readonly reader: BoxReader,
+    file: ImageFile,
+    findings: Findings,
     readonly mediaData: readonly Range[],
-  ) {}
-
-  get findings(): Findings {
-    return this.reader.findings;
+  ) {
+    super(file, findings);
   }
 
   /** Converts a box to free space of the same length. */
@@ -87,7 +85,7 @@ class AvifWalk {
   }
 
   async walkContainer(box: Box, depth: number): Promise<void> {
-    await this.reader.forEachBox(box.dataAt, box.end, depth, async (child) => {
+    await this.forEachBox(box.dataAt, box.end, depth, async (child) => {
       if (containerTypes.has(child.type)) await this.walkContainer(child, depth + 1);
       else if (metadataBoxTypes.has(child.type)) this.blankBox(child);
       else if (child.type === 'meta') await this.walkInnerMeta(child, depth + 1);
@@ -98,18 +96,13 @@ class AvifWalk {
   }
 
   async walkMeta(box: Box, depth: number): Promise<void> {
-    const itemBoxes: Parameters<typeof blankItems>[1] = {
-      iinf: undefined,
-      iloc: undefined,
-      idat: undefined,
-      iref: undefined,
-    };
-    await this.reader.forEachBox(box.dataAt + 4, box.end, depth, async (child) => {
-      if (Object.hasOwn(itemBoxes, child.type)) itemBoxes[child.type as keyof typeof itemBoxes] = child;
-      else if (child.type === 'iprp') await this.walkProperties(child, depth + 1);
+    const children = new Map<string, Box>();
+    await this.forEachBox(box.dataAt + 4, box.end, depth, async (child) => {
+      children.set(child.type, child);
+      if (child.type === 'iprp') await this.walkProperties(child, depth + 1);
       else if (metadataBoxTypes.has(child.type)) this.blankBox(child);
     });
-    await blankItems(this.reader, itemBoxes, this.mediaData);
+    await blankItems(this, children, this.mediaData);
   }
 
   /**
@@ -118,18 +111,18 @@ class AvifWalk {
    */
   private async walkInnerMeta(box: Box, depth: number): Promise<void> {
     const isLongEnough = box.end - box.dataAt >= 24;
-    const start = isLongEnough ? (await this.reader.file.read(box.dataAt, 24)).toString('latin1') : '';
+    const start = isLongEnough ? (await this.file.read(box.dataAt, 24)).toString('latin1') : '';
     if (start.slice(8, 12) === 'hdlr' && start.slice(20, 24) === 'pict') await this.walkMeta(box, depth);
     else this.blankBox(box);
   }
 
   private async walkProperties({ dataAt, end }: Box, depth: number): Promise<void> {
-    await this.reader.forEachBox(dataAt, end, depth, async (child) => {
+    await this.forEachBox(dataAt, end, depth, async (child) => {
       if (child.type !== 'ipco') return;
-      await this.reader.forEachBox(child.dataAt, child.end, depth + 1, async (property) => {
+      await this.forEachBox(child.dataAt, child.end, depth + 1, async (property) => {
         if (metadataProperties.has(property.type)) this.blankBox(property);
         if (property.type !== 'ispe') return;
-        const data = await this.reader.file.read(property.dataAt, 12);
+        const data = await this.file.read(property.dataAt, 12);
         this.findings.checkDimensions(data.readUInt32BE(4), data.readUInt32BE(8));
       });
     });
@@ -137,24 +130,23 @@ class AvifWalk {
 
   /** Clears the creation and modification times in a header. They follow the version and flags, and are longer in version 1. */
   private async blankTimes({ dataAt, end }: Box): Promise<void> {
-    const length = (await this.reader.file.read(dataAt, 4))[0] === 1 ? 16 : 8;
+    const length = (await this.file.read(dataAt, 4))[0] === 1 ? 16 : 8;
     if (dataAt + 4 + length > end) throw new UnreadableImageError('A header is truncated');
-    const times = await this.reader.file.read(dataAt + 4, length);
+    const times = await this.file.read(dataAt + 4, length);
     this.findings.hasMetadata ||= times.some((byte) => byte !== 0);
     this.findings.overwrite(dataAt + 4, length, NO_BYTES);
   }
 
-  /** Clears the times in a track header, and checks its dimensions. */
   private async cleanTrackHeader(box: Box): Promise<void> {
     await this.blankTimes(box);
     if (box.end - box.dataAt < 84) throw new UnreadableImageError('A track header is truncated');
-    const dimensions = await this.reader.file.read(box.end - 8, 8);
+    const dimensions = await this.file.read(box.end - 8, 8);
     this.findings.checkDimensions(dimensions.readUInt16BE(0), dimensions.readUInt16BE(4));
   }
 
   /** Throws UnreadableImageError if a track has an unknown type, because it may contain metadata in any form. */
   private async checkHandler({ dataAt }: Box): Promise<void> {
-    const handler = (await this.reader.file.read(dataAt, 12)).toString('latin1', 8, 12);
+    const handler = (await this.file.read(dataAt, 12)).toString('latin1', 8, 12);
     // `alis` and `url ` are QuickTime data handlers.
     if (keptHandlers.has(handler) || handler === 'alis' || handler === 'url ') return;
     this.findings.hasMetadata = true;

@@ -5,7 +5,6 @@ import type { ImageFile } from './image-file.js';
 /** The type of a box that contains free space. */
 export const FREE = Buffer.from('free');
 
-/** The maximum nesting depth of boxes. */
 const MAX_DEPTH = 12;
 
 /** The header of a box. Positions are offsets in the file, in bytes. */
@@ -28,10 +27,9 @@ export class BoxReader {
 
   /** Reads the header of the box at `at`. The box must end at or before `parentEnd`. */
   async readBox(at: number, parentEnd: number): Promise<Box> {
-    const pause = this.findings.countElement();
-    if (pause) await pause;
+    await this.findings.countElement();
     if (at + 8 > parentEnd) throw new UnreadableImageError('A box is truncated');
-    const head = this.file.peek(at, 8) ?? (await this.file.read(at, 8));
+    const head = await this.file.read(at, 8);
     const type = head.toString('latin1', 4, 8);
     let size = head.readUInt32BE(0);
     let headerBytes = 8;

@@ -1,4 +1,4 @@
-import type { FieldCode } from '../../http/error-codes.js';
+import { FIELD_MESSAGES, type FieldCode } from '../../http/error-codes.js';
 
 /** The structure of a file is invalid or not supported. The file may contain metadata nevertheless. */
 export class UnreadableImageError extends Error {
@@ -10,12 +10,15 @@ export class UnreadableImageError extends Error {
   }
 }
 
-/** An image must not be stored. `fieldCode` is the code of the problem to report. */
+/** An image must not be stored. `fieldCode` and the message are those of the problem to report. */
 export class ImageRefusedError extends Error {
   readonly code = 'image_refused';
 
-  constructor(readonly fieldCode: FieldCode) {
-    super(fieldCode);
+  constructor(
+    readonly fieldCode: FieldCode,
+    message: string = FIELD_MESSAGES[fieldCode],
+  ) {
+    super(message);
     this.name = 'ImageRefusedError';
   }
 }

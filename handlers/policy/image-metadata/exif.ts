@@ -26,24 +26,22 @@ export function reduceExif(tiff: Buffer, length: number): Buffer | undefined {
   return orientation === 1 ? NO_BYTES : minimal;
 }
 
-const isLittleEndian = (tiff: Buffer) => tiff[0] === 0x49;
-
 /** Returns the orientation in the first directory, 1 to 8, or undefined if it is missing or the directory is incomplete. */
 function readOrientation(tiff: Buffer): number | undefined {
   const header = tiff.toString('latin1', 0, 4);
-  if (header !== 'II*\0' && header !== 'MM\0*') return undefined;
-  const readU16 = (at: number) => (isLittleEndian(tiff) ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
-  const readU32 = (at: number) => (isLittleEndian(tiff) ? tiff.readUInt32LE(at) : tiff.readUInt32BE(at));
-  if (tiff.length < HEADER_BYTES) return undefined;
-  const directory = readU32(4);
+  if ((header !== 'II*\0' && header !== 'MM\0*') || tiff.length < HEADER_BYTES) return undefined;
+  const view = new DataView(tiff.buffer, tiff.byteOffset, tiff.length);
+  const littleEndian = isLittleEndian(tiff);
+  const directory = view.getUint32(4, littleEndian);
   if (directory < HEADER_BYTES || directory + 2 > tiff.length) return undefined;
   const entries = directory + 2;
-  const end = entries + readU16(directory) * ENTRY_BYTES;
+  const end = entries + view.getUint16(directory, littleEndian) * ENTRY_BYTES;
   // The offset of the next directory must follow. This ensures that no block is shorter than its replacement.
   if (end + 4 > tiff.length) return undefined;
   for (let at = entries; at < end; at += ENTRY_BYTES) {
-    if (readU16(at) !== ORIENTATION || readU16(at + 2) !== SHORT || readU32(at + 4) !== 1) continue;
-    const value = readU16(at + 8);
+    if (view.getUint16(at, littleEndian) !== ORIENTATION) continue;
+    if (view.getUint16(at + 2, littleEndian) !== SHORT || view.getUint32(at + 4, littleEndian) !== 1) continue;
+    const value = view.getUint16(at + 8, littleEndian);
     return value >= 1 && value <= 8 ? value : undefined;
   }
   return undefined;
@@ -52,17 +50,16 @@ function readOrientation(tiff: Buffer): number | undefined {
 /** Creates a TIFF whose only entry is the orientation (TIFF 6.0 section 2), in the byte order of the original. */
 function createMinimalTiff(original: Buffer, orientation: number): Buffer {
   const tiff = Buffer.alloc(HEADER_BYTES + 2 + ENTRY_BYTES + 4);
-  const little = isLittleEndian(original);
-  const writeU16 = (value: number, at: number) =>
-    little ? tiff.writeUInt16LE(value, at) : tiff.writeUInt16BE(value, at);
-  const writeU32 = (value: number, at: number) =>
-    little ? tiff.writeUInt32LE(value, at) : tiff.writeUInt32BE(value, at);
   original.copy(tiff, 0, 0, 4);
-  writeU32(HEADER_BYTES, 4);
-  writeU16(1, 8);
-  writeU16(ORIENTATION, 10);
-  writeU16(SHORT, 12);
-  writeU32(1, 14);
-  writeU16(orientation, 18);
+  const view = new DataView(tiff.buffer, tiff.byteOffset, tiff.length);
+  const littleEndian = isLittleEndian(original);
+  view.setUint32(4, HEADER_BYTES, littleEndian);
+  view.setUint16(8, 1, littleEndian);
+  view.setUint16(10, ORIENTATION, littleEndian);
+  view.setUint16(12, SHORT, littleEndian);
+  view.setUint32(14, 1, littleEndian);
+  view.setUint16(18, orientation, littleEndian);
   return tiff;
 }
+
+const isLittleEndian = (tiff: Buffer) => tiff[0] === 0x49;

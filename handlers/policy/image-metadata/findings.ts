@@ -34,8 +34,8 @@ export class Findings {
   #elements = 0;
 
   /**
-   * Counts an element. Returns a promise to await if the event loop should first handle other requests. Otherwise returns
-   * undefined, because an `await` for each element would be slow.
+   * Counts an element. Returns a promise only if the event loop should first handle other requests, because a promise for each
+   * element would be slow.
    *
    * @throws UnreadableImageError if there are too many elements
    */

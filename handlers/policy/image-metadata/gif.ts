@@ -22,17 +22,16 @@ export async function walkGif(file: ImageFile, findings: Findings): Promise<void
   const [width, height] = [screen.readUInt16LE(0), screen.readUInt16LE(2)];
   let at = HEADER_BYTES + SCREEN_BYTES + colorTableBytes(screen[4] as number);
   for (let hasImage = false; ; ) {
-    const pause = findings.countElement();
-    if (pause) await pause;
+    await findings.countElement();
     // Many files have no trailer or end within a frame, so the end of the file is accepted after the first frame.
     if (at >= file.size && hasImage) return;
-    const introducer = (file.peek(at, 1) ?? (await file.read(at, 1)))[0];
+    const introducer = (await file.read(at, 1))[0];
     if (introducer === TRAILER && hasImage) return removeTrailer(file, at + 1, findings);
     if (introducer === IMAGE) {
-      const descriptor = file.peek(at, DESCRIPTOR_BYTES) ?? (await file.read(at, DESCRIPTOR_BYTES));
+      const descriptor = await file.read(at, DESCRIPTOR_BYTES);
       const [frameWidth, frameHeight] = [descriptor.readUInt16LE(5), descriptor.readUInt16LE(7)];
       const codeAt = at + DESCRIPTOR_BYTES + colorTableBytes(descriptor[9] as number);
-      const codeSize = (file.peek(codeAt, 1) ?? (await file.read(codeAt, 1)))[0] as number;
+      const codeSize = (await file.read(codeAt, 1))[0] as number;
       if (codeSize < 1 || codeSize > 11) throw new UnreadableImageError('A frame has an invalid code size');
       at = await skipSubBlocks(file, codeAt + 1);
       // Checked only now, because a valid frame proves that the file is a GIF.
@@ -58,10 +57,10 @@ const colorTableBytes = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7)
 
 /** Returns whether to keep the extension at a position. */
 async function isKeptExtension(file: ImageFile, at: number): Promise<boolean> {
-  const [, label, length] = file.peek(at, 3) ?? (await file.read(at, 3));
+  const [, label, length] = await file.read(at, 3);
   if (label === GRAPHIC_CONTROL) return true;
   if (label !== APPLICATION || length !== 11) return false;
-  const name = file.peek(at + 3, 11) ?? (await file.read(at + 3, 11));
+  const name = await file.read(at + 3, 11);
   return keptApplications.includes(name.toString('latin1'));
 }
 

@@ -6,7 +6,7 @@ export const READ_BUFFER_BYTES = 64 * 1024;
 
 /**
  * Reads an open file through one buffer of fixed size. The returned buffers are views of it, and valid only until the next
- * read. Callers should try `peek` before `read`, because an `await` for every few bytes takes more time than parsing them.
+ * read.
  */
 export class ImageFile {
   readonly #buffer = Buffer.allocUnsafe(READ_BUFFER_BYTES);
@@ -18,23 +18,17 @@ export class ImageFile {
     readonly size: number,
   ) {}
 
-  /** Returns bytes without reading the file, or undefined if the buffer does not contain all of them. */
-  peek(at: number, length: number): Buffer | undefined {
-    const from = at - this.#start;
-    return from >= 0 && from + length <= this.#length ? this.#buffer.subarray(from, from + length) : undefined;
-  }
-
   /**
-   * Reads exactly `length` bytes, which must be at most `READ_BUFFER_BYTES`.
+   * Reads exactly `length` bytes, which must be at most `READ_BUFFER_BYTES`. Returns a promise only if they are not buffered
+   * yet, because elements have few bytes, and a promise takes more time than parsing them.
    *
    * @throws UnreadableImageError if the file is too short
    */
-  async read(at: number, length: number): Promise<Buffer> {
+  read(at: number, length: number): Buffer | Promise<Buffer> {
     if (at + length > this.size) throw new UnreadableImageError('The file is truncated');
-    const buffered = this.peek(at, length);
-    if (buffered) return buffered;
-    await this.#fill(at);
-    return this.#buffer.subarray(0, length);
+    const from = at - this.#start;
+    if (from >= 0 && from + length <= this.#length) return this.#buffer.subarray(from, from + length);
+    return this.#fill(at).then(() => this.#buffer.subarray(0, length));
   }
 
   /**

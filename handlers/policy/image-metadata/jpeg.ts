@@ -30,9 +30,8 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
   let hasExif = false;
   let hasUnconfirmedMetadata = false;
   for (let at = 2; ; ) {
-    const pause = findings.countElement();
-    if (pause) await pause;
-    const lead = file.peek(at, 2) ?? (await file.read(at, 2));
+    await findings.countElement();
+    const lead = await file.read(at, 2);
     if (lead[0] !== 0xff) throw new UnreadableImageError('A segment does not begin with a marker');
     // A removed or reduced segment counts as metadata only if a marker follows. Otherwise it may be random bytes.
     findings.hasMetadata ||= hasUnconfirmedMetadata;
@@ -51,7 +50,7 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
     }
     if (marker < 0xc0 || marker === 0xd8 || marker === SOF55)
       throw new UnreadableImageError('There is an unknown marker');
-    const length = 2 + (file.peek(at + 2, 2) ?? (await file.read(at + 2, 2))).readUInt16BE(0);
+    const length = 2 + (await file.read(at + 2, 2)).readUInt16BE(0);
     if (length < 4 || at + length > file.size) {
       // A comment has no signature that `seemsToContainMetadata` could find, so a truncated one counts as metadata here. The
       // exception is the first segment, which may consist of random bytes.
@@ -59,7 +58,7 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
       throw new UnreadableImageError('A segment has an invalid length');
     }
     if (isFrameHeader(marker)) {
-      const frame = file.peek(at, 10) ?? (await file.read(at, 10));
+      const frame = await file.read(at, 10);
       const components = frame[9] as number;
       if (length !== 10 + 3 * components || components === 0)
         throw new UnreadableImageError('A frame header is malformed');
@@ -68,7 +67,7 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
     }
     if (marker >= APP0 && marker <= COM) {
       const loaded = Math.min(length, READ_BUFFER_BYTES);
-      const segment = file.peek(at, loaded) ?? (await file.read(at, loaded));
+      const segment = await file.read(at, loaded);
       const replacement = reduceSegment(marker, segment, length, hasExif);
       if (replacement) findings.replace(at, length, replacement);
       if (marker === APP1 && replacement?.length !== 0) hasExif = true;

@@ -45,7 +45,6 @@ const MAX_OCCURRENCES = 16;
 /** The overlap of consecutive reads: more than the length of any signature, and of any name with its length field. */
 const OVERLAP_BYTES = 32;
 
-/** Returns whether a file that cannot be parsed seems to contain metadata. */
 export async function seemsToContainMetadata(file: ImageFile, mediaType: string): Promise<boolean> {
   for (let at = 0; at < file.size; at += READ_BUFFER_BYTES - OVERLAP_BYTES) {
     const bytes = await file.read(at, Math.min(READ_BUFFER_BYTES, file.size - at));
@@ -60,11 +59,12 @@ export async function seemsToContainMetadata(file: ImageFile, mediaType: string)
  * of the file.
  */
 function hasChunk(bytes: Buffer, mediaType: string, remainingBytes: number): boolean {
-  const { names = [], readLength = () => Infinity } = chunks[mediaType] ?? {};
-  return names.some((name) => {
+  const format = chunks[mediaType];
+  if (!format) return false;
+  return format.names.some((name) => {
     let occurrences = 0;
     for (let at = bytes.indexOf(name, 0, 'latin1'); at !== -1; at = bytes.indexOf(name, at + 1, 'latin1')) {
-      if (at + readLength(bytes, at) <= remainingBytes || ++occurrences > MAX_OCCURRENCES) return true;
+      if (at + format.readLength(bytes, at) <= remainingBytes || ++occurrences > MAX_OCCURRENCES) return true;
     }
     return false;
   });

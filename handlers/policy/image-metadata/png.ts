@@ -24,9 +24,8 @@ const keptTypes = new Set([
 /** Walks a PNG (W3C PNG, third edition) or APNG chunk by chunk. Keeps all critical chunks. */
 export async function walkPng(file: ImageFile, findings: Findings): Promise<void> {
   for (let at = SIGNATURE_BYTES; ; ) {
-    const pause = findings.countElement();
-    if (pause) await pause;
-    const head = file.peek(at, 8) ?? (await file.read(at, 8));
+    await findings.countElement();
+    const head = await file.read(at, 8);
     const dataLength = head.readUInt32BE(0);
     const type = head.toString('latin1', 4, 8);
     const end = at + CHUNK_OVERHEAD_BYTES + dataLength;
@@ -39,7 +38,7 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
     }
     if (type === 'IHDR') {
       if (dataLength !== 13) throw new UnreadableImageError('IHDR has an invalid length');
-      const header = file.peek(at + 8, 13) ?? (await file.read(at + 8, 13));
+      const header = await file.read(at + 8, 13);
       findings.checkDimensions(header.readUInt32BE(0), header.readUInt32BE(4));
     } else if (type === 'IEND') {
       return removeTrailer(file, end, findings);

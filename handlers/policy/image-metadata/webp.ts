@@ -35,8 +35,7 @@ export async function walkWebp(file: ImageFile, findings: Findings): Promise<voi
   let hasChanges = false;
   let newRiffEnd = riffEnd;
   for (let at = HEADER_BYTES; at < riffEnd; ) {
-    const pause = findings.countElement();
-    if (pause) await pause;
+    await findings.countElement();
     const chunk = await readChunk(file, at, riffEnd);
     if (at === HEADER_BYTES) await checkDimensions(file, chunk, findings);
     if (at === HEADER_BYTES && chunk.type === 'VP8X') flags = (await file.read(chunk.dataAt, 1))[0];
@@ -64,7 +63,7 @@ export async function walkWebp(file: ImageFile, findings: Findings): Promise<voi
 }
 
 async function readChunk(file: ImageFile, at: number, parentEnd: number): Promise<Chunk> {
-  const head = file.peek(at, CHUNK_HEADER_BYTES) ?? (await file.read(at, CHUNK_HEADER_BYTES));
+  const head = await file.read(at, CHUNK_HEADER_BYTES);
   const dataAt = at + CHUNK_HEADER_BYTES;
   const dataLength = head.readUInt32LE(4);
   if (dataAt + dataLength > parentEnd) throw new UnreadableImageError('A chunk has an invalid length');
@@ -104,8 +103,7 @@ async function reduceExifChunk(file: ImageFile, { dataAt, dataLength }: Chunk): 
 async function blankUnknownChunks(file: ImageFile, frame: Chunk, findings: Findings): Promise<void> {
   const frameEnd = frame.dataAt + frame.dataLength;
   for (let at = frame.dataAt + FRAME_HEADER_BYTES; at < frameEnd; ) {
-    const pause = findings.countElement();
-    if (pause) await pause;
+    await findings.countElement();
     const chunk = await readChunk(file, at, frameEnd);
     if (!frameTypes.has(chunk.type)) {
       const data = await file.read(chunk.dataAt, Math.min(chunk.dataLength, READ_BUFFER_BYTES));
