@@ -6,7 +6,7 @@ import type { Metrics } from './http/metrics.js';
 import type { FailedPasswords } from './security/failed-passwords.js';
 import type { Tokens } from './security/tokens.js';
 
-/** What handlers use besides the request: stores, configuration and services. */
+/** What handlers use besides the request: stores, configuration, tokens and metrics. */
 export interface AppContext
   extends Pick<
     Stores,

@@ -4,7 +4,7 @@ import type { FriendsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { errorResponse, invalidToken } from './http/errors.js';
 import type { Handlers } from './operation.js';
-import { briefProfileView, fullProfileView } from './views.js';
+import { fullProfileView, reducedProfileView } from './views.js';
 
 const NO_SUCH_REQUEST = errorResponse('not_found', 'There is no such friend request.');
 const ok = (message: string) => ({ status: 200, body: { message } }) as const;
@@ -21,7 +21,7 @@ export const friends: FriendsHandlers<Handlers> = {
     const accounts = await findAccounts(context, await context.graph.requestersOf(user.account.id));
     return {
       status: 200,
-      body: accounts.map((account) => (account.private ? briefProfileView : fullProfileView)(account)),
+      body: accounts.map((account) => (account.private ? reducedProfileView : fullProfileView)(account)),
     };
   },
 
@@ -70,7 +70,7 @@ async function findAccounts({ read }: AppContext, ids: readonly number[]): Promi
   return accounts.filter((account) => account !== undefined);
 }
 
-/** Sends a friend request and returns the response. Two operations use this function. */
+/** Sends a friend request and returns the response, for the two operations that do so. */
 export async function handleFriendRequest(context: AppContext, from: number, to: number) {
   const outcome = await requestFriendship(context, from, to);
   switch (outcome) {

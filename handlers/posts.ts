@@ -32,7 +32,7 @@ export const posts: PostsHandlers<Handlers> = {
   },
 
   async getPost({ user, path }, context) {
-    const post = await findVisibleView(context, user.account.id, path.id);
+    const post = await findPostView(context, user.account.id, path.id);
     // The contract reserves `comments`, which is always empty.
     return post ? { status: 200, body: { ...post, comments: [] } } : NO_SUCH_POST;
   },
@@ -44,11 +44,7 @@ export const posts: PostsHandlers<Handlers> = {
   },
 
   async createPost({ user, headerParameters, body }, context) {
-    const account = user.account.id;
-    const key = headerParameters['Idempotency-Key'];
-    const creation = await (key === undefined
-      ? publish(context, account, body)
-      : publishOnce(context, account, body, key));
+    const creation = await publish(context, user.account.id, body, headerParameters['Idempotency-Key']);
     switch (creation.outcome) {
       case 'accountDeleted':
         throw invalidToken();
@@ -78,7 +74,7 @@ export const posts: PostsHandlers<Handlers> = {
     );
     if (!updated) return NO_SUCH_POST;
     await context.outbox.deliver(updated.entries);
-    const post = await findVisibleView(context, user.account.id, query.id);
+    const post = await findPostView(context, user.account.id, query.id);
     return post ? { status: 200, body: post } : NO_SUCH_POST;
   },
 
@@ -100,26 +96,22 @@ export const posts: PostsHandlers<Handlers> = {
 
 type PostForm = Request<'createPost'>['body'];
 
-/** Creates a post. */
+/** Creates a post. With an idempotency key, an earlier request with the same key may already have created it. */
 async function publish(
   context: AppContext,
   account: number,
-  { title, text, image: upload }: PostForm,
+  form: PostForm,
+  key: string | undefined,
 ): Promise<PostCreation> {
-  const created = await withUpload(context, { account, upload }, (image) =>
-    createPost(context, account, { title, text, image }),
-  );
-  return created ? { outcome: 'created', ...created } : { outcome: 'accountDeleted' };
-}
-
-/** Creates a post, unless an earlier request with the same idempotency key has created it. */
-async function publishOnce(context: AppContext, account: number, form: PostForm, key: string): Promise<PostCreation> {
   const { title, text, image: upload } = form;
-  const request = { account, key, formHash: await hashForm(form) };
-  const findEarlier = () => findEarlierCreation(context.db, request, form);
-  return withUpload(context, { account, upload, findEarlier }, (image) =>
-    createPostOnce(context, request, { title, text, image }),
-  );
+  const request = key === undefined ? undefined : { account, key, formHash: await hashForm(form) };
+  const findEarlier = request && (() => findEarlierCreation(context.db, request, form));
+  return withUpload(context, { account, upload, findEarlier }, async (image): Promise<PostCreation> => {
+    const post = { title, text, image };
+    if (request) return createPostOnce(context, request, post);
+    const created = await createPost(context, account, post);
+    return created ? { outcome: 'created', ...created } : { outcome: 'accountDeleted' };
+  });
 }
 
 /** Returns a SHA-256 hash, in base64url, of the title, the text, and the image with its media type. */
@@ -130,7 +122,7 @@ async function hashForm({ title, text, image }: PostForm): Promise<string> {
 }
 
 /** Returns the view of a post, or undefined if the viewer cannot see it. */
-async function findVisibleView({ read }: AppContext, viewer: number, id: number) {
+async function findPostView({ read }: AppContext, viewer: number, id: number) {
   const visible = await findVisiblePost(read, viewer, id);
   return visible && postView(visible.post, visible.likes);
 }

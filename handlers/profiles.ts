@@ -11,7 +11,7 @@ import { subjectOf } from './security/failed-passwords.js';
 import { checkPassword } from './security/password-check.js';
 import { hashPassword } from './security/password-hashing.js';
 import { withUpload } from './uploads.js';
-import { briefProfileView, fullProfileView, takenResponse } from './views.js';
+import { fullProfileView, reducedProfileView, takenResponse } from './views.js';
 
 const WRONG_PASSWORD = unauthorizedResponse('invalid_password', 'Invalid password');
 
@@ -82,7 +82,7 @@ export const profiles: ProfilesHandlers<Handlers> = {
     const account = await read.account(path.id);
     if (!account) return errorResponse('not_found', 'There is no such profile.');
     const full = await canSee(user.account.id, account, read.friends);
-    return { status: 200, body: full ? fullProfileView(account) : briefProfileView(account) };
+    return { status: 200, body: full ? fullProfileView(account) : reducedProfileView(account) };
   },
 
   async getProfileImage({ user, path, headers: { origin }, headerParameters }, context) {

@@ -19,15 +19,15 @@ export const accountView = ({ id, name, username, email }: Account): Schemas['Ac
   email,
 });
 
-/** Returns the complete profile, for its owner and for users who may see it. */
+/** Returns the full profile, for its owner and for users who may see it. */
 export const fullProfileView = (account: Account): Schemas['FullProfile'] => ({
-  ...briefProfileView(account),
+  ...reducedProfileView(account),
   profile_link: imageLink('profiles', account.picture),
   private: account.private,
 });
 
 /** Returns the part of a profile that every user may see, even if the account is private. */
-export const briefProfileView = ({ id, name, username }: Account): Schemas['Profile'] => ({ id, name, username });
+export const reducedProfileView = ({ id, name, username }: Account): Schemas['Profile'] => ({ id, name, username });
 
 /** Returns the 409 for a username or email that another account has. */
 export const takenResponse = ({ field }: FieldTaken) =>

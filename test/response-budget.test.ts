@@ -10,7 +10,7 @@ import { scrape } from './support/prometheus.js';
 import { createPost, startTestService } from './support/service.js';
 import { until } from './support/until.js';
 
-const LIMITS = { unsentBytes: 100, waitingBytes: 100, waitMs: 60_000 };
+const LIMITS = { maxUnsentBytes: 100, maxWaitingBytes: 100, maxWaitMs: 60_000 };
 
 class Response extends EventEmitter {
   destroyed = false;
@@ -62,7 +62,7 @@ t.test('responses wait in order until earlier ones have been sent', async (t) =>
 });
 
 t.test('returns 503 if too many bytes wait, or if a response waits too long', async (t) => {
-  const { budget, take } = createBudget({ ...LIMITS, waitMs: 1 });
+  const { budget, take } = createBudget({ ...LIMITS, maxWaitMs: 1 });
   const sent = take(100);
   const [first, second] = [take(60), take(60)];
   await turn();
@@ -102,7 +102,7 @@ t.test('when a response leaves the queue, those behind it start if they fit', as
 });
 
 t.test('when a response has waited too long, those behind it start if they fit', async (t) => {
-  const { take } = createBudget({ ...LIMITS, waitMs: 1 });
+  const { take } = createBudget({ ...LIMITS, maxWaitMs: 1 });
   take(60);
   const late = take(60);
   const next = take(10);

@@ -13,8 +13,8 @@ import { bodyTooLarge, type HttpError, type Reason, reason, unsupportedMediaType
  *
  * - JSON is read into memory, up to `MAX_JSON_BYTES`, if the operation expects JSON or no body at all.
  * - An expected multipart form is not read here, but by `readForm` (forms.ts).
- * - Any other body is rejected at its first byte: with a 415, or with a 400 if the operation takes no body. An empty body counts
- *   as no body.
+ * - Any other body is rejected at its first byte: with a 415, or with a 400 if the operation takes no body. An empty body
+ *   counts as no body.
  *
  * The parser does not throw the error of a refused body, but returns it, and `parsedBody` throws it later. If the parser
  * threw it, Fastify would close the connection while the client is still sending, and the client could lose the response.
@@ -33,7 +33,6 @@ const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 const MAX_DRAIN_MS = 30_000;
 const DRAIN_CHECK_INTERVAL_MS = 100;
 
-/** The body of a request. */
 export type RequestBody =
   | { kind: 'none' }
   | { kind: 'json'; value: unknown }
@@ -76,7 +75,6 @@ export function parsedBody(request: FastifyRequest): RequestBody {
   return body;
 }
 
-/** Reads a body. See the beginning of this file. */
 async function readBody(
   payload: Readable,
   mediaType: string | undefined,
@@ -109,7 +107,6 @@ async function readBody(
   return size === 0 ? NO_BODY : parseJson(received.bytes());
 }
 
-/** Returns the result for a body that the operation does not expect. */
 function unexpectedBody(expected: string | undefined): ParserResult {
   if (expected) return { kind: 'refused', error: unsupportedMediaType(expected) };
   return { kind: 'invalid', reason: reason('unexpected_body') };

@@ -3,30 +3,28 @@ import type { Client } from '../operation.js';
 
 /** The client that sent a request. Its properties are computed on demand, because most handlers need none of them. */
 export class RequestClient implements Client {
-  readonly #request: FastifyRequest;
-  readonly #reply: FastifyReply;
   #controller: AbortController | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply) {
-    this.#request = request;
-    this.#reply = reply;
-  }
+  constructor(
+    private readonly request: FastifyRequest,
+    private readonly reply: FastifyReply,
+  ) {}
 
   get address(): string {
-    return this.#request.ip;
+    return this.request.ip;
   }
 
   get log(): FastifyBaseLogger {
-    return this.#request.log;
+    return this.request.log;
   }
 
   get https(): boolean {
-    return /^https$/i.test(this.#request.protocol);
+    return /^https$/i.test(this.request.protocol);
   }
 
   /** Replaces Fastify's `request.signal`, which aborts as soon as the request body has been read. */
   get signal(): AbortSignal {
-    this.#controller ??= abortOnClose(this.#reply);
+    this.#controller ??= abortOnClose(this.reply);
     return this.#controller.signal;
   }
 }

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { chmod, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -72,7 +73,8 @@ export async function startControlServer(
     await makePrivateDirectory(directory);
     // A process that was killed leaves its socket file behind.
     await rm(socketPath, { force: true });
-    await listen(server, socketPath);
+    server.listen(socketPath);
+    await once(server, 'listening');
     await chmod(socketPath, 0o600);
   } catch (error) {
     log.warn({ err: error }, 'control socket unavailable: stop the service before running npm run backup');
@@ -85,8 +87,3 @@ export async function startControlServer(
       }),
   };
 }
-
-const listen = (server: Server, path: string) =>
-  new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(path, resolve);
-  });

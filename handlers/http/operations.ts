@@ -36,7 +36,6 @@ interface ResponseBudgets {
   imageBudget: ResponseBudget;
 }
 
-/** Registers a route for every operation of the contract. */
 export async function registerOperations(
   server: FastifyInstance,
   document: object,

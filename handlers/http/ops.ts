@@ -75,7 +75,6 @@ export function buildOpsServer(
   };
 }
 
-/** Runs all checks at the same time. */
 export const runChecks = async (checks: HealthChecks): Promise<StoreStates> =>
   Object.fromEntries(await Promise.all(Object.entries(checks).map(runCheck)));
 

@@ -23,8 +23,8 @@ const LARGE_RESPONSE_BYTES = 64 * 1024;
 /** The size of the chunks that are written to a connection. The slow-reader sweep sees progress after each chunk. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** The size of the budget, the maximum size of the queue, and the maximum waiting time. */
-const LIMITS = { unsentBytes: 64 * 1024 * 1024, waitingBytes: 64 * 1024 * 1024, waitMs: 2000 };
+/** `maxUnsentBytes` is the size of the budget, and `maxWaitingBytes` that of the queue. */
+const LIMITS = { maxUnsentBytes: 64 * 1024 * 1024, maxWaitingBytes: 64 * 1024 * 1024, maxWaitMs: 2000 };
 
 /** The share of the budget that one address may use. */
 const ADDRESS_SHARE = 0.25;
@@ -43,14 +43,12 @@ export interface ResponseBudget {
   readonly usage: { readonly unsentBytes: number; readonly waitingBytes: number; readonly refused: number };
 }
 
-/** A response in the queue. */
 interface Waiter {
   bytes: number;
   address: string;
   start(): void;
 }
 
-/** Creates a response budget. */
 export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBudget {
   const usage = { unsentBytes: 0, waitingBytes: 0, refused: 0 };
   const unsentByAddress = new Map<string, number>();
@@ -70,9 +68,9 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
   function startWaiters(): void {
     for (const waiter of queue) {
       const { bytes, address } = waiter;
-      if (!fits(bytes, usage.unsentBytes, limits.unsentBytes)) return;
+      if (!fits(bytes, usage.unsentBytes, limits.maxUnsentBytes)) return;
       const unsentBytes = unsentByAddress.get(address) ?? 0;
-      if (fits(bytes, unsentBytes, limits.unsentBytes * ADDRESS_SHARE)) waiter.start();
+      if (fits(bytes, unsentBytes, limits.maxUnsentBytes * ADDRESS_SHARE)) waiter.start();
     }
   }
 
@@ -119,11 +117,11 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
         startWaiters();
         if (!queue.has(waiter)) return undefined;
         response.once('close', abandon);
-        if (usage.waitingBytes > limits.waitingBytes) {
+        if (usage.waitingBytes > limits.maxWaitingBytes) {
           leaveQueue();
           return reject(refuse());
         }
-        timer = setTimeout(() => giveUp(refuse()), limits.waitMs);
+        timer = setTimeout(() => giveUp(refuse()), limits.maxWaitMs);
         return undefined;
       });
     },
@@ -131,8 +129,8 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
 }
 
 /**
- * Returns a payload to send: a small one immediately, and a large one as a stream when the budget allows it. The stream produces
- * chunks as fast as the client reads them.
+ * Returns a payload to send: a small one immediately, and a large one as a stream when the budget allows it. The stream
+ * produces chunks as fast as the client reads them.
  *
  * A caller should return the promise without awaiting it, so that it keeps nothing else in memory while the payload waits.
  *
@@ -152,8 +150,8 @@ export function withinBudget(
 }
 
 /**
- * Waits until the budget allows a stream to be sent. Acquires the stream's high-water mark, which is the number of bytes that it
- * may keep in memory for a slow client. Destroys the stream if it cannot be sent.
+ * Waits until the budget allows a stream to be sent. Acquires the stream's high-water mark, which is the number of bytes that
+ * it may keep in memory for a slow client. Destroys the stream if it cannot be sent.
  *
  * @throws HttpError 499, 503
  */

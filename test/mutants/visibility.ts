@@ -14,7 +14,7 @@ export const visibility: Mutant[] = [
   {
     breach: 'the full profile of a private account is shown to a stranger',
     file: 'handlers/profiles.ts',
-    find: 'full ? fullProfileView(account) : briefProfileView(account)',
+    find: 'full ? fullProfileView(account) : reducedProfileView(account)',
     replace: 'fullProfileView(account)',
     caughtBy: ['visibility.profile.private'],
   },

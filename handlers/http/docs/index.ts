@@ -17,7 +17,6 @@ export interface ContractDocument {
 
 const { resolve } = createRequire(import.meta.url);
 
-/** Reads the OpenAPI document. */
 export async function readDocument(): Promise<ContractDocument> {
   const [yaml, json] = await Promise.all([readFile(resolve('#openapi.yaml')), readFile(resolve('#openapi.json'))]);
   return { yaml, json, parsed: JSON.parse(json.toString()) };
