@@ -3,7 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { headViolations, violations } from './conformance.js';
+import { violations } from './conformance.js';
 import { operationFor } from './document.js';
 import {
   type CheckedResponse,
@@ -41,7 +41,8 @@ const MAX_RETRIES_BY_STATUS: Record<number, number> = { 429: 20, 503: 6 };
 /** The longest wait before a retry after a 503, regardless of its `Retry-After`. */
 const MAX_RETRY_AFTER_SECONDS = 10;
 
-interface ClientOptions {
+export interface ClientOptions {
+  /** The address of the service. Its path, if any, is the prefix of the contract's paths. */
   baseUrl: URL;
   /** The longest time without data from the service, in milliseconds. */
   timeoutMs: number;
@@ -58,7 +59,8 @@ interface ClientOptions {
 /**
  * Creates an HTTP/1.1 client with `node:http`. It sends headers and bodies exactly as a rule specifies them.
  *
- * It respects the rate limits, retries 429 `rate_limit_exceeded` and 503, and checks every response against the document.
+ * It waits for rate limits, retries 503 and 429 (except `too_many_failed_passwords`), and checks every response against the
+ * document.
  */
 export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal, abortSignal }: ClientOptions) {
   const { Agent, request } = baseUrl.protocol === 'https:' ? https : http;
@@ -99,7 +101,7 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
 
   const inFlight = new Set<Promise<CheckedResponse>>();
 
-  async function send(line: string, sent: RequestOptions): Promise<CheckedResponse> {
+  async function sendWithRetries(line: string, sent: RequestOptions): Promise<CheckedResponse> {
     const [method = '', target = ''] = line.split(' ');
     // A link from a response may include the prefix.
     const path = prefix !== '' && target.startsWith(`${prefix}/`) ? target.slice(prefix.length) : target;
@@ -123,7 +125,7 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
         if (waits) limits.release(bucket);
       });
       limits.update(bucket, received.headers);
-      // This limit concerns one email address only. Retry-After is up to an hour, and other requests still pass.
+      // This limit applies to one email address only. Its Retry-After is up to an hour, and other requests are still accepted.
       const tooManyFailedPasswords = received.body?.code === 'too_many_failed_passwords';
       if (received.status === 429 && !tooManyFailedPasswords) limits.markExhausted(bucket, received.headers);
       if (waits && !tooManyFailedPasswords && attempt <= (MAX_RETRIES_BY_STATUS[received.status] ?? 0)) {
@@ -133,8 +135,8 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
       const url = `${baseUrl.origin}${prefix}${path}`;
       const response = { ...received, exchange: { method, url, sent, received } };
       if (operation) {
-        const check = method === 'HEAD' ? headViolations : violations;
-        observer.onResponse(operation.id, response, check(operation, response));
+        const found = violations(operation, response, { hasBody: method !== 'HEAD' });
+        observer.onResponse(operation.id, response, found);
       }
       observer.onExchange(method, path, sent, response);
       return response;
@@ -143,6 +145,7 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
 
   return {
     counts,
+    limits,
     /** The scheme, host and port that requests go to. */
     origin: baseUrl.origin,
     /** The URL that the contract's paths are appended to, without a trailing slash. */
@@ -155,7 +158,7 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
     },
 
     send(line: string, sent: RequestOptions = {}): Promise<CheckedResponse> {
-      const response = send(line, sent).finally(() => inFlight.delete(response));
+      const response = sendWithRetries(line, sent).finally(() => inFlight.delete(response));
       inFlight.add(response);
       return response;
     },

@@ -11,17 +11,17 @@ const DIRECTIVE_HEADERS = ['Set-Cookie', 'WWW-Authenticate', 'Retry-After', 'Lin
 /** The `WWW-Authenticate` of a 401 for an invalid token. */
 export const INVALID_TOKEN_CHALLENGE = 'Bearer error="invalid_token"';
 
-/** Returns the violations of the contract in the status, headers and body of a response. */
-export const violations = (operation: ContractOperation, response: ResponseData) =>
-  checkResponse(operation, response, true);
-
-/** Returns the violations in a response to HEAD, which is declared as for GET. */
-export const headViolations = (operation: ContractOperation, response: ResponseData) =>
-  checkResponse(operation, response, false);
-
 type DeclaredResponse = ContractOperation['responses'][string];
 
-function checkResponse({ id, responses }: ContractOperation, response: ResponseData, hasBody: boolean): string[] {
+/**
+ * Returns the violations of the contract in the status, headers and body of a response. A response to HEAD is declared as for
+ * GET, but has no body.
+ */
+export function violations(
+  { id, responses }: ContractOperation,
+  response: ResponseData,
+  { hasBody = true } = {},
+): string[] {
   const declared = responses[response.status];
   if (!declared) return [`${id}: status ${response.status} is not declared`];
   const found = [
@@ -73,7 +73,7 @@ function contentViolations({ content }: DeclaredResponse, { headers, body }: Res
 const validators = new WeakMap<Schema, Validator>();
 
 /** Returns the violations of a schema by a value. Formats are checked, and undeclared properties are violations. */
-export function schemaViolations(schema: Schema, value: unknown): string[] {
+function schemaViolations(schema: Schema, value: unknown): string[] {
   const validator =
     validators.get(schema) ?? new Validator(withoutUnknownProperties(schema) as ValidatorSchema, '2020-12', false);
   validators.set(schema, validator);

@@ -5,7 +5,7 @@ import { formOf } from '../request.js';
 export interface RequestOptions {
   token?: string | undefined;
   json?: unknown;
-  form?: FormData | Record<string, string | File>;
+  form?: Record<string, string | File>;
   /** A raw body. Its type must be in `headers`. */
   body?: string | Uint8Array;
   headers?: Record<string, string>;
@@ -36,23 +36,17 @@ export interface Exchange {
   received: ReceivedResponse;
 }
 
+interface Body extends Pick<RequestOptions, 'json' | 'body'> {
+  form?: Record<string, string | Blob>;
+}
+
 /** Returns the bytes of a body, and its media type unless the body is raw. */
-export async function encodeBody({
-  json,
-  form,
-  body,
-}: Pick<RequestOptions, 'json' | 'body'> & { form?: FormData | Record<string, string | Blob> }): Promise<{
-  type?: string;
-  body?: Uint8Array;
-}> {
+export async function encodeBody({ json, form, body }: Body): Promise<{ type?: string; body?: Uint8Array }> {
   if (json !== undefined) return { type: 'application/json', body: Buffer.from(JSON.stringify(json)) };
   if (body !== undefined) return { body: Buffer.from(body) };
   if (form === undefined) return {};
-  const encoded = new Response(form instanceof FormData ? form : formOf(form));
-  return {
-    type: encoded.headers.get('content-type') ?? '',
-    body: new Uint8Array(await encoded.arrayBuffer()),
-  };
+  const encoded = new Response(formOf(form));
+  return { type: encoded.headers.get('content-type') ?? '', body: new Uint8Array(await encoded.arrayBuffer()) };
 }
 
 export function readHeaders({ rawHeaders }: IncomingMessage): Headers {
@@ -105,6 +99,8 @@ export async function describeExchange({ method, url, sent, received }: Exchange
   };
 }
 
+export type ExchangeDescription = Awaited<ReturnType<typeof describeExchange>>;
+
 /** Returns whether curl would change the URL by default. */
 const isChangedByCurl = (url: string) => /[[\]{}]|\/\.\.?(\/|\?|$)/.test(url);
 
@@ -130,8 +126,7 @@ async function bodyArguments({ json, form, body }: RequestOptions): Promise<stri
   if (json !== undefined)
     return [`--data-raw ${quote(shorten(maskSecrets(JSON.stringify(json)), MAX_BODY_CHARACTERS))}`];
   if (body !== undefined) return [`--data-binary ${rawBodyArgument(Buffer.from(body))}`];
-  const fields = form instanceof FormData ? [...form] : Object.entries(form ?? {});
-  return Promise.all(fields.map(([name, value]) => formArgument(name, value)));
+  return Promise.all(Object.entries(form ?? {}).map(([name, value]) => formArgument(name, value)));
 }
 
 async function formArgument(name: string, value: string | File): Promise<string> {
@@ -141,7 +136,8 @@ async function formArgument(name: string, value: string | File): Promise<string>
     return `--form-string ${quote(`${name}=${shown}`)}`;
   }
   const details = quote(`;filename="${value.name}"${value.type ? `;type=${value.type}` : ''}`);
-  const source = value.size <= MAX_FILE_BYTES ? fromBase64(Buffer.from(await value.arrayBuffer())) : ofSize(value.size);
+  const source =
+    value.size <= MAX_FILE_BYTES ? fromBase64(Buffer.from(await value.arrayBuffer())) : zeroBytes(value.size);
   return `-F ${name}=@${source}${details}`;
 }
 
@@ -149,14 +145,14 @@ async function formArgument(name: string, value: string | File): Promise<string>
 function rawBodyArgument(bytes: Buffer): string {
   const masked = maskSecrets(bytes.toString('latin1'));
   const text = Buffer.from(masked, 'latin1').toString();
-  if (masked.length > MAX_BODY_CHARACTERS) return `@${ofSize(bytes.length)}`;
+  if (masked.length > MAX_BODY_CHARACTERS) return `@${zeroBytes(bytes.length)}`;
   return /[\0\ufffd]/.test(text) ? `@${fromBase64(Buffer.from(masked, 'latin1'))}` : quote(text);
 }
 
 /** Returns a process substitution that produces these bytes. */
 const fromBase64 = (bytes: Buffer) => `<(echo ${bytes.toString('base64')} | base64 -d)`;
 /** Returns a process substitution that produces this number of zero bytes. */
-const ofSize = (bytes: number) => `<(head -c ${bytes} /dev/zero)`;
+const zeroBytes = (bytes: number) => `<(head -c ${bytes} /dev/zero)`;
 
 /** Quotes a text for the shell. Variables that stand for secrets are expanded. */
 function quote(text: string): string {

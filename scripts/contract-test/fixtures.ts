@@ -63,6 +63,14 @@ export interface OwnedContent {
   picture: string;
 }
 
+/** Gives an account a picture and a post with an image. */
+export async function addContent(owner: User, isPrivate = false): Promise<OwnedContent> {
+  const form = { private: String(isPrivate), image: png() };
+  const picture = (await owner.send(200, 'PUT /profiles/me', { form })).body.profile_link;
+  const post = (await publish(owner, { image: png() })) as OwnedContent['post'];
+  return { owner, post, picture };
+}
+
 /** Four owners, one for each privacy, and viewers with the same relation to each. Rules must not change these accounts. */
 export interface VisibilityFixture {
   owned: Record<Privacy, OwnedContent>;
@@ -82,9 +90,8 @@ async function createOwned(
   privacy: Privacy,
 ): Promise<OwnedContent> {
   const isPrivate = privacy === 'private' || privacy === 'was-private';
-  const form = { private: String(isPrivate), image: png() };
-  const picture = (await owner.send(200, 'PUT /profiles/me', { form })).body.profile_link;
-  const post = (await publish(owner, { image: png() })) as OwnedContent['post'];
+  const content = await addContent(owner, isPrivate);
+  const { post, picture } = content;
   const { friend, requester, requested, formerFriend, stranger } = viewers;
   await makeFriends(friend, owner);
   await makeFriends(formerFriend, owner);
@@ -98,7 +105,7 @@ async function createOwned(
   const [remover, removed] = isPrivate ? [owner, formerFriend] : [formerFriend, owner];
   await remover.send(200, `DELETE /friends/remove?id=${removed.id}`);
   if (privacy.startsWith('was-')) await setPrivate(owner, !isPrivate);
-  return { owner, post, picture };
+  return content;
 }
 
 /** Returns the visibility fixture, which is created on first use. */
@@ -127,10 +134,8 @@ export const privateProfile = async (users: TestUsers) => {
 /** Returns a public account with a picture and a post with an image, and a visitor. Rules must not change the account. */
 export const publicProfile = (users: TestUsers) =>
   users.shared('public profile', async () => {
-    const owner = await users.sharedUser('cleo');
-    const { body } = await owner.send(200, 'PUT /profiles/me', { form: { image: png() } });
-    const post = (await publish(owner, { image: png() })) as OwnedContent['post'];
-    return { owner, visitor: await users.sharedUser('ada'), post, picture: body.profile_link as string };
+    const content = await addContent(await users.sharedUser('cleo'));
+    return { ...content, visitor: await users.sharedUser('ada') };
   });
 
 /** Returns the ids of a list, in order. */
@@ -153,6 +158,12 @@ export const CROSS_SITE = { Origin: OTHER_ORIGIN, 'Sec-Fetch-Site': 'cross-site'
 export const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 
 export const contentType = (value: string) => ({ 'Content-Type': value });
+
+/** Returns request options with a body of this media type. */
+export const bodyOfType = <Body extends string | Uint8Array>(type: string, body: Body) => ({
+  body,
+  headers: contentType(type),
+});
 
 /** Returns request options with the session cookie, as a browser sends it. */
 export const withCookie = (token: string, headers: Record<string, string> = {}): RequestOptions => ({
@@ -177,10 +188,7 @@ export function rawForm(...parts: RawPart[]) {
     typeof content === 'string' ? Buffer.from(content) : content,
     Buffer.from('\r\n'),
   ]);
-  return {
-    body: Buffer.concat([...chunks, Buffer.from('--form--\r\n')]),
-    headers: contentType('multipart/form-data; boundary=form'),
-  };
+  return bodyOfType('multipart/form-data; boundary=form', Buffer.concat([...chunks, Buffer.from('--form--\r\n')]));
 }
 
 /** Encodes text fields as a multipart form without changing their bytes. */

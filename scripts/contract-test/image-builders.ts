@@ -17,7 +17,7 @@ export function tiff(orientation: number | undefined, { little = false, minimal 
     Buffer.concat([order(u16(tag)), order(u16(type)), order(u32(count)), value]);
   const entries: Buffer[] = [];
   if (orientation !== undefined) entries.push(entry(0x0112, 3, 1, Buffer.concat([order(u16(orientation)), u16(0)])));
-  // The artist follows the header of 8 bytes, the entry count of 2, the entries of 12 and the offset of the next directory, of 4.
+  // The artist follows the header (8 bytes), the entry count (2), the entries (12 each) and the next directory's offset (4).
   const artistAt = 14 + 12 * (entries.length + 1);
   if (!minimal) entries.push(entry(0x013b, 2, SECRET.length + 1, order(u32(artistAt))));
   return Buffer.concat([

@@ -7,7 +7,7 @@ import { createProgressBar } from '../progress.js';
 import { NoResponseError } from './client.js';
 import { version } from './document.js';
 import { junitReport } from './junit.js';
-import { jsonReport, markdownReport, type ReportContext, textReport } from './report.js';
+import { jsonReport, markdownReport, textReport } from './report.js';
 import { allRules, isUnexpectedFailure, type Run, run } from './run.js';
 import { idMatcher, readFailedIds, readIdList } from './selection.js';
 
@@ -69,8 +69,7 @@ function parseTimeoutMs(text: string): number {
 function parseBaseUrl(text: string | undefined): URL {
   if (text === undefined) throw new CommandError('--base-url is required; --help lists the options');
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}${url.pathname}`;
-  if (!isPlain)
+  if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}${url.pathname}`)
     throw new CommandError(`--base-url: "${text}" must be an http or https URL without query and credentials`);
   return url;
 }
@@ -108,22 +107,14 @@ function interruptSignals() {
   return { signal: checking.signal, abortSignal: deleting.signal };
 }
 
-/** Throws if the folder of a report does not exist: otherwise the results of a long run would be lost. */
-async function checkReportFolders({ junit, json, markdown }: Arguments): Promise<void> {
-  for (const file of [junit, json, markdown]) {
-    if (file !== undefined) await access(dirname(file));
-  }
-}
+const REPORTS = { junit: junitReport, json: jsonReport, markdown: markdownReport };
 
-async function writeReports({ junit, json, markdown }: Arguments, result: Run, context: ReportContext): Promise<void> {
-  for (const [file, render] of [
-    [junit, junitReport],
-    [json, jsonReport],
-    [markdown, markdownReport],
-  ] as const) {
-    if (file !== undefined) await writeFile(file, `${render(result, context)}\n`);
-  }
-}
+/** Returns the files of the requested reports, and the functions that render them. */
+const reportsOf = (values: Arguments) =>
+  (['junit', 'json', 'markdown'] as const).flatMap((format) => {
+    const file = values[format];
+    return file === undefined ? [] : [{ file, render: REPORTS[format] }];
+  });
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: OPTIONS });
@@ -145,14 +136,19 @@ async function main(): Promise<number> {
     console.log(selected.map(({ id, sentence }) => `${id}: ${sentence}`).join('\n'));
     return PASSED;
   }
-  await checkReportFolders(values);
+  const reports = reportsOf(values);
+  // Fails early if a folder does not exist: otherwise the results of a long run would be lost.
+  for (const { file } of reports) await access(dirname(file));
 
   let bar: ReturnType<typeof createProgressBar> | undefined;
-  const clear = () => {
+  const clearProgress = () => {
     bar?.stop();
     bar = undefined;
   };
   const context = { baseUrl: baseUrl.href.replace(/\/$/, ''), seed, knownFailuresFile };
+  const writeReports = async (result: Run) => {
+    for (const { file, render } of reports) await writeFile(file, `${render(result, context)}\n`);
+  };
   console.error(`Contract ${version} at ${context.baseUrl}, seed ${seed}`);
   const result = await run({
     baseUrl,
@@ -168,14 +164,14 @@ async function main(): Promise<number> {
       bar.update(done);
     },
     log(line) {
-      clear();
+      clearProgress();
       console.error(line);
     },
-    onRulesChecked: (unfinished) => writeReports(values, unfinished, context),
-  }).finally(clear);
+    onRulesChecked: writeReports,
+  }).finally(clearProgress);
 
   console.log(textReport(result, context));
-  await writeReports(values, result, context);
+  await writeReports(result);
   if (result.ended === 'interrupted') return INTERRUPTED;
   return result.outcomes.some(isUnexpectedFailure) ? FAILED : PASSED;
 }

@@ -63,9 +63,9 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal) {
     },
 
     /**
-     * Updates a bucket from the headers of a response. Ignores a response whose `RateLimit-Policy` differs from the first one of
-     * the bucket, because cross-origin requests count in a separate bucket. Also ignores an `X-RateLimit-Reset` that exceeds the
-     * length of the window: it is probably not in seconds, so the run would wait for it instead of reporting it.
+     * Updates a bucket from the headers of a response. Ignores a response whose `RateLimit-Policy` differs from the first one
+     * of the bucket, because cross-origin requests count in a separate bucket. Also ignores an `X-RateLimit-Reset` that exceeds
+     * the length of the window: it is probably not in seconds, so the run would wait for it instead of reporting it.
      */
     update(bucket: Bucket, headers: Headers) {
       const state = states[bucket];

@@ -1,4 +1,4 @@
-/** Packs the contract tests as an npm tarball that needs no other package. */
+/** Packs the contract tests as an npm tarball without dependencies. */
 
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -42,28 +42,19 @@ const { metafile } = await build({
   },
 });
 const { engines, license } = JSON.parse(await readFile('package.json', 'utf8'));
-await writeFile(
-  join(FOLDER, 'package.json'),
-  `${JSON.stringify(
-    {
-      name: NAME,
-      version,
-      description: 'Checks whether a service implements the contract of the social posting service',
-      license,
-      type: 'module',
-      bin: { 'contract-test': 'contract-test.js' },
-      imports: { '#openapi.json': './openapi.json' },
-      engines,
-    },
-    null,
-    2,
-  )}\n`,
-);
+const manifest = {
+  name: NAME,
+  version,
+  description: 'Checks whether a service implements the contract of the social posting service',
+  license,
+  type: 'module',
+  bin: { 'contract-test': 'contract-test.js' },
+  imports: { '#openapi.json': './openapi.json' },
+  engines,
+};
+await writeFile(join(FOLDER, 'package.json'), JSON.stringify(manifest, null, 2));
 await writeFile(join(FOLDER, 'LICENSES.txt'), await readLicenses(Object.keys(metafile.inputs)));
-await writeFile(
-  join(FOLDER, 'openapi.json'),
-  JSON.stringify(JSON.parse(await readFile('generated/openapi.json', 'utf8'))),
-);
+await copyFile('generated/openapi.json', join(FOLDER, 'openapi.json'));
 await copyFile('scripts/contract-test/README.md', join(FOLDER, 'README.md'));
 
 await promisify(execFile)('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', resolve('.build')], {

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { version } from './document.js';
+import type { ExchangeDescription } from './exchange.js';
 import { isUnexpectedFailure, type Outcome, type Run } from './run.js';
 
 /** The values of a report that are not results of the run. */
@@ -14,9 +15,7 @@ const paint = (style: Parameters<typeof styleText>[0], text: string) =>
   process.stdout.isTTY ? styleText(style, text) : text;
 
 /** Returns each subject with its outcomes, in order. */
-export function bySubject(outcomes: readonly Outcome[]): [subject: string, outcomes: Outcome[]][] {
-  return [...groupBy(outcomes, ({ subject }) => subject)];
-}
+export const bySubject = (outcomes: readonly Outcome[]) => [...groupBy(outcomes, ({ subject }) => subject)];
 
 function groupBy(outcomes: readonly Outcome[], keyOf: (outcome: Outcome) => string): Map<string, Outcome[]> {
   const groups = new Map<string, Outcome[]>();
@@ -98,16 +97,15 @@ export function jsonReport({ outcomes, accounts, ...run }: Run, { baseUrl, seed 
 }
 
 function remarks({ outcomes, ended }: Run, { knownFailuresFile }: ReportContext): string[] {
-  const known = outcomes.filter((outcome) => outcome.known);
-  const list = (verdict: Outcome['verdict']) =>
-    known.filter((outcome) => outcome.verdict === verdict).map(({ id }) => id);
-  const [failing, passing] = [list('failed'), list('passed')];
+  const knownIds = (verdict: Outcome['verdict']) =>
+    outcomes.flatMap((outcome) => (outcome.known && outcome.verdict === verdict ? [outcome.id] : [])).join(', ');
+  const [failing, passing] = [knownIds('failed'), knownIds('passed')];
   return [
-    ...(failing.length > 0 ? [`Known failures: ${failing.join(', ')}`] : []),
-    ...(passing.length > 0 ? [`Now passing, can be removed from ${knownFailuresFile}: ${passing.join(', ')}`] : []),
-    ...(ended === 'interrupted' ? ['Interrupted: the other rules were not checked.'] : []),
-    ...(ended === 'bailed' ? ['Stopped after the first failure: the other rules were not checked.'] : []),
-  ];
+    failing && `Known failures: ${failing}`,
+    passing && `Now passing, can be removed from ${knownFailuresFile}: ${passing}`,
+    ended === 'interrupted' ? 'Interrupted: the other rules were not checked.' : '',
+    ended === 'bailed' ? 'Stopped after the first failure: the other rules were not checked.' : '',
+  ].filter((remark) => remark !== '');
 }
 
 type Group = [first: Outcome, ...others: Outcome[]];
@@ -138,14 +136,12 @@ export function describeFailure({ failure }: Outcome): string {
     `Expected: ${expected}`,
     ...(actual !== undefined ? [`Got:      ${actual}`] : []),
     ...(request !== undefined ? ['Request:', indent(request)] : []),
-    ...(response
-      ? [
-          'Response:',
-          indent([response.status, ...response.headers, ...(response.body ? ['', response.body] : [])].join('\n')),
-        ]
-      : []),
+    ...(response ? ['Response:', indent(responseText(response))] : []),
   ].join('\n');
 }
+
+const responseText = ({ status, headers, body }: ExchangeDescription['response']) =>
+  [status, ...headers, ...(body ? ['', body] : [])].join('\n');
 
 const indent = (text: string) => text.replace(/^(?=.)/gm, '  ');
 

@@ -7,9 +7,9 @@
  */
 
 import { setMaxListeners } from 'node:events';
-import { createClient, NoResponseError, type Observer, type RequestCounts } from './client.js';
+import { type ClientOptions, createClient, NoResponseError, type Observer, type RequestCounts } from './client.js';
 import { contract } from './document.js';
-import { type CheckedResponse, describeExchange, maskSecrets, shorten } from './exchange.js';
+import { type CheckedResponse, describeExchange, type ExchangeDescription, maskSecrets, shorten } from './exchange.js';
 import { ExpectationError, SkippedError } from './expect.js';
 import { type Bucket, type BucketState, createLimits, formatDuration } from './limits.js';
 import { recognize } from './recognize.js';
@@ -17,13 +17,10 @@ import type { Rule, Subject } from './rule.js';
 import { groups } from './rules/index.js';
 import { createAccountRegistry, createTestUsers, type TestUsers } from './users.js';
 
-export interface Settings {
-  /** The address of the service. Its path, if any, is the prefix of the contract's paths. */
-  baseUrl: URL;
+/** `signal` ends the checks; the accounts are still deleted. `abortSignal` also ends the deletion. */
+export interface Settings extends Omit<ClientOptions, 'limits' | 'observer'> {
   /** Determines the names of the users. */
   seed: string;
-  /** The longest time without data from the service, in milliseconds. */
-  timeoutMs: number;
   /** Returns whether to check the rule with this id. */
   selects: (id: string) => boolean;
   /** Returns whether the rule with this id is known to fail. */
@@ -32,19 +29,14 @@ export interface Settings {
   slow: boolean;
   /** Whether to stop after the first failure that is not known. */
   bail: boolean;
-  log(line: string): void;
   onProgress(done: number, total: number): void;
   /** Called before the accounts are deleted. Deletion may take long. */
   onRulesChecked(run: Run): Promise<void>;
-  /** Stops checking; the accounts are still deleted. */
-  signal: AbortSignal;
-  /** Stops the deletion of accounts too. */
-  abortSignal: AbortSignal;
 }
 
 type Verdict = 'passed' | 'failed' | 'skipped' | 'not-run';
 
-interface Failure extends Partial<Awaited<ReturnType<typeof describeExchange>>> {
+interface Failure extends Partial<ExchangeDescription> {
   expected: string;
   actual?: string;
 }
@@ -86,10 +78,11 @@ const documentRules = contract.map(({ id, method, path }) => ({
   sentence: `Every response to ${method} ${path} has only a status, headers and a body that openapi.yaml declares for it.`,
 }));
 
-export const allRules: readonly Pick<Rule, 'id' | 'sentence' | 'slow'>[] = [
-  ...groups.flat().flatMap(({ rules }) => rules),
-  ...documentRules,
-];
+const requestingRules = groups.flat().flatMap(({ rules }) => rules);
+
+type ListedRule = Pick<Rule, 'id' | 'sentence' | 'slow'>;
+
+export const allRules: readonly ListedRule[] = [...requestingRules, ...documentRules];
 
 /**
  * Checks the selected rules, and deletes all accounts that they created.
@@ -108,16 +101,11 @@ export async function run(settings: Settings): Promise<Run> {
   const registry = createAccountRegistry();
   const documentCheck = createDocumentCheck();
   const observer: Observer = { onResponse: documentCheck.onResponse, onExchange: registry.onExchange };
-  const limits = createLimits(log, signal);
-  const client = createClient({ ...settings, limits, observer, signal });
-  const cleanupClient = createClient({
-    ...settings,
-    limits: createLimits(log, abortSignal),
-    observer,
-    signal: abortSignal,
-  });
+  const createRunClient = (signal: AbortSignal) =>
+    createClient({ ...settings, limits: createLimits(log, signal), observer, signal });
+  const [client, cleanupClient] = [createRunClient(signal), createRunClient(abortSignal)];
 
-  const selects = ({ id, slow }: (typeof allRules)[number]) => settings.selects(id) && (settings.slow || !slow);
+  const selects = ({ id, slow }: ListedRule) => settings.selects(id) && (settings.slow || !slow);
   const selectedGroups = groups.map((subjects) =>
     subjects.map(({ name, rules }) => ({ name, rules: rules.filter(selects) })),
   );
@@ -135,28 +123,32 @@ export async function run(settings: Settings): Promise<Run> {
     }
   }
 
-  const outcome = (subject: string, { id, sentence }: (typeof allRules)[number], result: Result): Outcome => {
-    return { subject, id, sentence, known: settings.isKnown(id), ...result };
-  };
+  const outcome = (subject: string, { id, sentence }: ListedRule, result: Result): Outcome => ({
+    subject,
+    id,
+    sentence,
+    known: settings.isKnown(id),
+    seconds: 0,
+    ...result,
+  });
 
-  const endOf = () => (settings.signal.aborted ? 'interrupted' : bailController.signal.aborted ? 'bailed' : 'complete');
+  const howEnded = () =>
+    settings.signal.aborted ? 'interrupted' : bailController.signal.aborted ? 'bailed' : 'complete';
   /** Set when the rules have been checked: a later interrupt only ends the deletion of accounts. */
-  let endOfRules: Run['ended'] | undefined;
+  let rulesEnded: Run['ended'] | undefined;
 
   async function summarize(left: number[]): Promise<Run> {
-    const ended = endOfRules ?? endOf();
+    const ended = rulesEnded ?? howEnded();
     const notChecked = notRun(ended === 'bailed' ? 'an earlier rule failed' : 'the run was interrupted');
     const documentOutcomes = documentRules.filter(selects).map(async (rule) => {
       const result = await documentCheck.result(rule.operation);
       return outcome('The document', rule, result ?? (ended === 'complete' ? NOT_REQUESTED : notChecked));
     });
+    const outcomes = selectedGroups
+      .flat()
+      .flatMap(({ name, rules }) => rules.map((rule) => outcome(name, rule, results.get(rule.id) ?? notChecked)));
     return {
-      outcomes: [
-        ...selectedGroups
-          .flat()
-          .flatMap(({ name, rules }) => rules.map((rule) => outcome(name, rule, results.get(rule.id) ?? notChecked))),
-        ...(await Promise.all(documentOutcomes)),
-      ],
+      outcomes: [...outcomes, ...(await Promise.all(documentOutcomes))],
       counts: {
         strict: client.counts.strict + cleanupClient.counts.strict,
         general: client.counts.general + cleanupClient.counts.general,
@@ -170,10 +162,10 @@ export async function run(settings: Settings): Promise<Run> {
 
   try {
     await recognize(client);
-    log(estimate(limits.states, total));
+    log(estimate(client.limits.states, total));
     const users = createTestUsers(client, seed);
     for (const subjects of selectedGroups) await Promise.all(subjects.map((subject) => checkSubject(subject, users)));
-    endOfRules = endOf();
+    rulesEnded = howEnded();
     await settings.onRulesChecked(await summarize([]));
   } catch (error) {
     // After an interrupt, requests of `recognize` fail, and so do waits for a rate limit.
@@ -187,32 +179,29 @@ export async function run(settings: Settings): Promise<Run> {
   return summarize(registry.left());
 }
 
-type Result = Pick<Outcome, 'verdict' | 'seconds' | 'failure' | 'reason'>;
+/** The seconds are zero unless stated. */
+type Result = Pick<Outcome, 'verdict' | 'failure' | 'reason'> & { seconds?: number };
 
-const notRun = (reason: string): Result => ({ verdict: 'not-run', seconds: 0, reason });
-const NOT_REQUESTED: Result = {
-  verdict: 'skipped',
-  seconds: 0,
-  reason: 'none of the selected rules requests this operation',
-};
+const notRun = (reason: string): Result => ({ verdict: 'not-run', reason });
+const NOT_REQUESTED: Result = { verdict: 'skipped', reason: 'none of the selected rules requests this operation' };
 
 async function checkRule({ check }: Rule, users: TestUsers): Promise<Result> {
   const startedAt = performance.now();
-  const result = (verdict: Verdict, more: Partial<Result> = {}): Result => ({
-    verdict,
-    seconds: (performance.now() - startedAt) / 1000,
-    ...more,
-  });
+  let result: Result = { verdict: 'passed' };
   try {
     await check(users);
-    return result('passed');
   } catch (error) {
-    if (error instanceof SkippedError) return result('skipped', { reason: error.message });
-    return result('failed', { failure: await describeFailure(error) });
+    result = await resultOfError(error);
   }
+  return { ...result, seconds: (performance.now() - startedAt) / 1000 };
 }
 
-async function describeFailure(error: unknown): Promise<Failure> {
+const resultOfError = async (error: unknown): Promise<Result> =>
+  error instanceof SkippedError
+    ? { verdict: 'skipped', reason: error.message }
+    : { verdict: 'failed', failure: await failureOf(error) };
+
+async function failureOf(error: unknown): Promise<Failure> {
   if (error instanceof NoResponseError) return { expected: 'a response', actual: error.message };
   // A rule threw because the response does not have the structure that it reads.
   if (!(error instanceof ExpectationError))
@@ -227,9 +216,8 @@ async function describeFailure(error: unknown): Promise<Failure> {
 
 const truncated = (text: string) => shorten(maskSecrets(text), 800);
 
-/** Collects, for each operation, the first response that violates the document. */
 function createDocumentCheck() {
-  /** For each requested operation the first response that violates the document, or undefined. */
+  /** For each requested operation, the first response that violates the document, or undefined. */
   const errors = new Map<string, ExpectationError | undefined>();
   return {
     onResponse(operation: string, { exchange }: CheckedResponse, violations: string[]) {
@@ -241,15 +229,15 @@ function createDocumentCheck() {
     /** Returns undefined if no rule requested this operation. */
     async result(operation: string): Promise<Result | undefined> {
       const error = errors.get(operation);
-      if (error) return { verdict: 'failed', seconds: 0, failure: await describeFailure(error) };
-      return errors.has(operation) ? { verdict: 'passed', seconds: 0 } : undefined;
+      if (error) return resultOfError(error);
+      return errors.has(operation) ? { verdict: 'passed' } : undefined;
     },
   };
 }
 
 /** Returns an estimate of the requests of the run, and of the time that the rate limits add. */
 function estimate(states: Readonly<Record<Bucket, BucketState>>, ruleCount: number): string {
-  const share = ruleCount / groups.flat().flatMap((subject) => subject.rules).length;
+  const share = ruleCount / requestingRules.length;
   const needs = Object.entries(FULL_RUN_REQUESTS).map(([bucket, requests]) => {
     const count = Math.ceil(requests * share);
     const { limit, remaining = 0, resetsAt = Date.now() } = states[bucket as Bucket];

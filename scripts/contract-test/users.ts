@@ -46,8 +46,8 @@ export function createAccountRegistry() {
   let registeredCount = 0;
 
   /**
-   * Deletes an account with its last token. Logs in first if it has no token, or if that session has ended. `onExchange` records
-   * the new token and the deletion.
+   * Deletes an account with its last token. Logs in first if it has no token, or if that session has ended. `onExchange`
+   * records the new token and the deletion.
    */
   async function remove(send: Send, account: Account): Promise<void> {
     const { email, password } = account;
@@ -65,8 +65,7 @@ export function createAccountRegistry() {
     registeredCount: () => registeredCount,
 
     onExchange(...[method, path, { json, form, token }, { status, body }]: Parameters<Observer['onExchange']>) {
-      const sent = json ?? (form instanceof FormData ? Object.fromEntries(form) : form) ?? {};
-      const fields = sent as Record<string, unknown>;
+      const fields = (json ?? form ?? {}) as Record<string, unknown>;
       const account = accountsByToken.get(token ?? '');
       switch (status < 300 && `${method} ${path.split('?', 1)[0]}`) {
         case 'POST /auth/register':
@@ -108,7 +107,7 @@ export type TestUsers = ReturnType<typeof createTestUsers>;
 export function createTestUsers(client: Client, seed: string) {
   const sharedValues = new Map<string, Promise<unknown>>();
   const limitConcurrency = pLimit(MAX_CONCURRENT_HASHES);
-  let drawCount = 0;
+  let userCount = 0;
   const createSender = (token?: string): Requester => ({
     send: async (expected, request, sent) =>
       expectStatus(await client.send(request, { ...(token !== undefined && { token }), ...sent }), expected),
@@ -118,8 +117,8 @@ export function createTestUsers(client: Client, seed: string) {
 
   /** Returns the fields of a new user. The seed determines the sequence of users. */
   function newUser(): NewUser {
-    drawCount += 1;
-    const hex = createHash('sha256').update(`${seed} ${drawCount}`).digest('hex');
+    userCount += 1;
+    const hex = createHash('sha256').update(`${seed} ${userCount}`).digest('hex');
     // Dashes, because passwords must not contain sequences or repeats. A rule uses the username in a password.
     const username = `test${insertDashes(hex.slice(0, 12))}`;
     const password = `Quiet.7${insertDashes(hex.slice(12, 28))}`;

@@ -73,11 +73,11 @@ export const updateRules: Rule[] = [
     async (users) => {
       const { send, password: current_password } = await users.sharedUser('pia');
       for (const form of [
-        new FormData(),
+        {},
         { remove_image: 'false' },
         { current_password: WRONG_PASSWORD },
         { current_password, remove_image: 'FALSE' },
-      ]) {
+      ] as Record<string, string>[]) {
         expectProblemCodes(await send(400, 'PUT /profiles/me', { form }), 'body. no_changes');
       }
       expectProblemCodes(await send(400, 'PUT /profiles/me'), 'body. no_changes');
