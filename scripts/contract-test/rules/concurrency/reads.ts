@@ -1,6 +1,5 @@
-import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual } from '../../expect.js';
-import { findInFeed, makeFriends, type Post, png, publish } from '../../fixtures.js';
+import { addContent, findInFeed, makeFriends, type Post, publish } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { User } from '../../users.js';
 import { ROUNDS_PER_RACE } from './races.js';
@@ -8,51 +7,42 @@ import { ROUNDS_PER_RACE } from './races.js';
 /** The number of times that each user sends each request at the same time. */
 const COPIES = 3;
 
-/** A response, and the part of it to compare. */
-type Read = (user: User) => Promise<{ response: CheckedResponse; result: unknown }>;
+/** Returns a response, and the part of it to compare. */
+async function get({ send }: User, path: string) {
+  const response = await send([200, 404], `GET ${path}`);
+  return { response, result: [response.status, response.body ?? response.bytes.toString('base64')] };
+}
 
-const get =
-  (path: string | null): Read =>
-  async ({ send }) => {
-    const response = await send([200, 404], `GET ${path}`);
-    return { response, result: [response.status, response.body ?? response.bytes.toString('base64')] };
-  };
-
-/** Reads a post in the feed, in which other posts may appear meanwhile. */
-const getInFeed =
-  (post: Post): Read =>
-  async (user) => {
-    const { response } = await findInFeed(user, post, 100);
-    return { response, result: response.body.find(({ id }: Post) => id === post.id) ?? 'hidden' };
-  };
+/** Like `get`, for a post in the feed, in which other posts may appear meanwhile. */
+async function getInFeed(user: User, post: Post) {
+  const { response } = await findInFeed(user, post, 100);
+  return { response, result: response.body.find(({ id }: Post) => id === post.id) ?? 'hidden' };
+}
 
 export const concurrentReads: Rule = rule(
   'concurrency.reads',
   'Requests that several users send at the same time return the same as requests one after another: what each user sees and likes is not mixed up.',
   async (users) => {
-    const [owner, friend, stranger] = (await Promise.all([users.register(), users.register(), users.register()])) as [
-      User,
-      User,
-      User,
-    ];
-    const form = { private: 'true', image: png() };
-    const picture: string = (await owner.send(200, 'PUT /profiles/me', { form })).body.profile_link;
+    const [owner, friend, stranger] = await Promise.all([users.register(), users.register(), users.register()]);
+    const { post: hidden, picture } = await addContent(owner, true);
     await makeFriends(owner, friend);
-    const hidden = await publish(owner, { image: png() });
-    const open = await publish(stranger);
-    for (const { id } of [hidden, open]) await friend.send(200, `POST /posts/like?id=${id}`);
+    const visible = await publish(stranger);
+    for (const { id } of [hidden, visible]) await friend.send(200, `POST /posts/like?id=${id}`);
     const paths = [
       '/auth/me',
       '/friends',
       '/posts/me',
       `/profiles/${owner.id}`,
       `/posts/${hidden.id}`,
-      `/posts/${open.id}`,
+      `/posts/${visible.id}`,
       hidden.image,
       picture,
     ];
-    const requests = [...paths.map(get), getInFeed(hidden), getInFeed(open)];
-    const reads = requests.flatMap((read) => [owner, friend, stranger].map((user) => () => read(user)));
+    const requests = [
+      ...paths.map((path) => (user: User) => get(user, path)),
+      ...[hidden, visible].map((post) => (user: User) => getInFeed(user, post)),
+    ];
+    const reads = requests.flatMap((request) => [owner, friend, stranger].map((user) => () => request(user)));
     const alone: unknown[] = [];
     for (const read of reads) alone.push((await read()).result);
     for (let round = 0; round < ROUNDS_PER_RACE; round++) {

@@ -1,26 +1,39 @@
 import { expectProblemCodes, expectProblems } from '../../expect.js';
 import { UNUSED_ID } from '../../fixtures.js';
-import { rule } from '../../rule.js';
+import { type Rule, rule } from '../../rule.js';
 
-export const idRules = (
+const parameterRules: Rule[] = (
   [
-    ['POST', '/friends/request', 'to', 400],
-    ['POST', '/friends/accept', 'from', 404],
-    ['POST', '/friends/decline', 'from', 404],
-    ['POST', '/friends/cancel', 'to', 404],
-    ['DELETE', '/friends/remove', 'id', 404],
+    ['POST /friends/request', 'to', 400],
+    ['POST /friends/accept', 'from', 404],
+    ['POST /friends/decline', 'from', 404],
+    ['POST /friends/cancel', 'to', 404],
+    ['DELETE /friends/remove', 'id', 404],
   ] as const
-).map(([method, path, name, ownIdStatus]) =>
+).map(([request, name, ownIdStatus]) =>
   rule(
-    `friends.${path.split('/')[2]}.id`,
-    `${method} ${path} returns 400 for an invalid id, 404 for an unknown id and ${ownIdStatus} for the user’s own id.`,
+    `friends.${request.split('/')[2]}.id`,
+    `${request} returns 400 for an invalid id, 404 for an unknown id and ${ownIdStatus} for the user’s own id.`,
     async (users) => {
-      const { id: own, send } = await users.sharedUser('flo');
+      const { id: ownId, send } = await users.sharedUser('flo');
       for (const id of ['0', 'x', '', '9007199254740992'])
-        expectProblems(await send(400, `${method} ${path}?${name}=${id}`), `query.${name}`);
-      expectProblemCodes(await send(400, `${method} ${path}`), `query.${name} required`);
-      await send(404, `${method} ${path}?${name}=${UNUSED_ID}`);
-      await send(ownIdStatus, `${method} ${path}?${name}=${own}`);
+        expectProblems(await send(400, `${request}?${name}=${id}`), `query.${name}`);
+      expectProblemCodes(await send(400, request), `query.${name} required`);
+      await send(404, `${request}?${name}=${UNUSED_ID}`);
+      await send(ownIdStatus, `${request}?${name}=${ownId}`);
     },
   ),
 );
+
+export const idRules: Rule[] = [
+  ...parameterRules,
+
+  rule('friends.request.unknown-user', 'POST /friends/request returns 404 if the user is not found.', async (users) => {
+    await (await users.sharedUser('flo')).send(404, `POST /friends/request?to=${UNUSED_ID}`);
+  }),
+
+  rule('friends.request.self', 'A friend request to oneself returns 400.', async (users) => {
+    const { id, send } = await users.sharedUser('flo');
+    expectProblemCodes(await send(400, `POST /friends/request?to=${id}`), 'query.to own_id');
+  }),
+];

@@ -1,11 +1,10 @@
 import type { Subject } from '../../rule.js';
 import { friendshipRules } from './friendships.js';
 import { idRules } from './ids.js';
-import { refusalRules } from './refusals.js';
 import { relationshipRules } from './relationships.js';
 import { transitionRules } from './transitions.js';
 
 export const friends: Subject = {
   name: 'Friends',
-  rules: [...transitionRules, ...refusalRules, ...friendshipRules, ...idRules, ...relationshipRules],
+  rules: [...transitionRules, ...friendshipRules, ...idRules, ...relationshipRules],
 };

@@ -1,12 +1,45 @@
 import type { CheckedResponse } from '../../exchange.js';
-import { expectEqual } from '../../expect.js';
+import { expectCode, expectEqual } from '../../expect.js';
 import { clearRelation, idsOf } from '../../fixtures.js';
 import { rule } from '../../rule.js';
-import type { Requester, TestUsers, User } from '../../users.js';
+import type { TestUsers, User } from '../../users.js';
 
-interface Pair {
+export interface Pair {
   one: User;
   other: User;
+}
+
+/** The requests that change the relation of their sender to another user. */
+const REQUEST_LINES = {
+  requests: (id: number) => `POST /friends/request?to=${id}`,
+  accepts: (id: number) => `POST /friends/accept?from=${id}`,
+  declines: (id: number) => `POST /friends/decline?from=${id}`,
+  cancels: (id: number) => `POST /friends/cancel?to=${id}`,
+  removes: (id: number) => `DELETE /friends/remove?id=${id}`,
+  relates: (id: number, ownId: number) => `POST /create_relationship?me=${ownId}&them=${id}`,
+};
+
+/** A request of one user of a pair that concerns the other user, such as `one requests`. */
+export type PairRequest = `${keyof Pair} ${keyof typeof REQUEST_LINES}`;
+
+/** A request of a pair with its expected status and, optionally, error code: `one requests 409 already_friends`. */
+export type Step = `${PairRequest} ${number}` | `${PairRequest} ${number} ${string}`;
+
+/** Returns the sender and the request line. */
+export function resolvePairRequest({ one, other }: Pair, request: PairRequest): [sender: User, line: string] {
+  const [name, verb] = request.split(' ') as [keyof Pair, keyof typeof REQUEST_LINES];
+  const [sender, target] = name === 'one' ? [one, other] : [other, one];
+  return [sender, REQUEST_LINES[verb](target.id, sender.id)];
+}
+
+/** Sends the requests in this order, and checks the statuses and error codes. */
+export async function sendInOrder(pair: Pair, ...steps: Step[]): Promise<void> {
+  for (const step of steps) {
+    const [name, verb, status, code] = step.split(' ');
+    const [sender, line] = resolvePairRequest(pair, `${name} ${verb}` as PairRequest);
+    const response = await sender.send(Number(status), line);
+    if (code !== undefined) expectCode(response, code);
+  }
 }
 
 /**
@@ -27,15 +60,25 @@ export const pairRule = (id: string, sentence: string, check: (pair: Pair, users
 
 export const includesId = ({ body }: CheckedResponse, id: number) => idsOf(body).includes(id);
 
+/** What the lists of the two users contain. The receiver of a request sees it, the sender does not. */
+const SEEN_BY_PAIR = {
+  none: ['nothing', 'nothing'],
+  'requested by one': ['nothing', 'requested'],
+  'requested by other': ['requested', 'nothing'],
+  friends: ['friends', 'friends'],
+};
+
+export type Relation = keyof typeof SEEN_BY_PAIR;
+
 /** Returns which of a user's lists contain another user: `friends`, `requested` (incoming requests), `both` or `nothing`. */
-async function relationSeenBy({ send }: Requester, other: number): Promise<string> {
-  const friends = includesId(await send(200, 'GET /friends'), other);
-  const requested = includesId(await send(200, 'GET /friends/requests'), other);
-  return friends ? (requested ? 'both' : 'friends') : requested ? 'requested' : 'nothing';
+async function relationSeenBy({ send }: User, { id }: User): Promise<string> {
+  const isFriend = includesId(await send(200, 'GET /friends'), id);
+  const hasRequested = includesId(await send(200, 'GET /friends/requests'), id);
+  return isFriend ? (hasRequested ? 'both' : 'friends') : hasRequested ? 'requested' : 'nothing';
 }
 
-/** Throws an ExpectationError unless `relationSeenBy` returns these values for the two users, in the order of the pair. */
-export async function expectRelation({ one, other }: Pair, ...wanted: [string, string]) {
-  const found = [await relationSeenBy(one, other.id), await relationSeenBy(other, one.id)];
-  expectEqual(await one.send(200, 'GET /friends'), 'the relation as each user sees it', found, wanted);
+/** Throws an ExpectationError unless the lists of both users show this relation. */
+export async function expectRelation({ one, other }: Pair, relation: Relation): Promise<void> {
+  const seen = [await relationSeenBy(one, other), await relationSeenBy(other, one)];
+  expectEqual(await one.send(200, 'GET /friends'), 'what each user sees', seen, SEEN_BY_PAIR[relation]);
 }

@@ -1,33 +1,29 @@
-import { expectCode, expectEqual, expectProblemCodes, expectProblems } from '../../expect.js';
+import { expectEqual, expectProblemCodes, expectProblems } from '../../expect.js';
 import { UNUSED_ID } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
-import { expectRelation, pairRule } from './pairs.js';
+import { expectRelation, pairRule, sendInOrder } from './pairs.js';
 
 export const relationshipRules: Rule[] = [
   pairRule(
     'relationships.create.is-a-request',
     'POST /create_relationship sends a friend request, as POST /friends/request does; it never makes two users friends without the other’s consent.',
     async (pair) => {
-      await pair.one.send(200, `POST /create_relationship?me=${pair.one.id}&them=${pair.other.id}`);
-      await expectRelation(pair, 'nothing', 'requested');
-      const crossed = `POST /create_relationship?me=${pair.other.id}&them=${pair.one.id}`;
-      expectCode(await pair.other.send(409, crossed), 'request_already_received');
-      await expectRelation(pair, 'nothing', 'requested');
-      await pair.other.send(200, `POST /friends/accept?from=${pair.one.id}`);
-      await expectRelation(pair, 'friends', 'friends');
+      await sendInOrder(pair, 'one relates 200');
+      await expectRelation(pair, 'requested by one');
+      await sendInOrder(pair, 'other relates 409 request_already_received');
+      await expectRelation(pair, 'requested by one');
+      await sendInOrder(pair, 'other accepts 200');
+      await expectRelation(pair, 'friends');
     },
   ),
 
   pairRule(
     'relationships.create.conditions',
     'POST /create_relationship returns 409 for friends and for an existing request, and 404 for an unknown user.',
-    async ({ one, other }) => {
-      const path = `POST /create_relationship?me=${one.id}&them=`;
-      await one.send(404, `${path}${UNUSED_ID}`);
-      await one.send(200, `POST /friends/request?to=${other.id}`);
-      expectCode(await one.send(409, `${path}${other.id}`), 'request_already_sent');
-      await other.send(200, `POST /friends/accept?from=${one.id}`);
-      expectCode(await one.send(409, `${path}${other.id}`), 'already_friends');
+    async (pair) => {
+      await pair.one.send(404, `POST /create_relationship?me=${pair.one.id}&them=${UNUSED_ID}`);
+      await sendInOrder(pair, 'one requests 200', 'one relates 409 request_already_sent');
+      await sendInOrder(pair, 'other accepts 200', 'one relates 409 already_friends');
     },
   ),
 
@@ -48,7 +44,7 @@ export const relationshipRules: Rule[] = [
       expectProblems(await one.send(400, `${path}me=${other.id}&them=0`), 'query.them');
       expectProblems(await one.send(400, `${path}me=${other.id}&them=${one.id}&kind=x`), 'query.kind');
       await one.send(400, `${path}me=${other.id}&them=${one.id}`, { json: { them: one.id } });
-      await expectRelation({ one, other }, 'nothing', 'nothing');
+      await expectRelation({ one, other }, 'none');
     },
   ),
 
