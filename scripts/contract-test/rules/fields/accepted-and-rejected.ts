@@ -2,7 +2,7 @@ import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual, expectThat } from '../../expect.js';
 import { rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
-import { ENDPOINTS, type Endpoint, type Sample, type ValidResult } from './endpoints.js';
+import { ENDPOINTS, type Endpoint, type ValidResult } from './endpoints.js';
 import { FIELDS, type Field } from './values.js';
 
 const namesField = ({ body }: CheckedResponse, field: string) =>
@@ -14,37 +14,43 @@ const namesField = ({ body }: CheckedResponse, field: string) =>
 const rejects = (response: CheckedResponse, field: string) =>
   response.status >= 400 && (namesField(response, field) || !response.body?.errors);
 
-/** Returns how many requests send all invalid values. Each has one for every field, because a 400 names all invalid fields. */
-const maxInvalidCount = (fields: readonly Field[]) => Math.max(...fields.map((field) => FIELDS[field].invalid.length));
+/** Returns the invalid value of a field with this index. A field with fewer values repeats them. */
+const invalidValue = (field: Field, index: number): string =>
+  FIELDS[field].invalid[index % FIELDS[field].invalid.length] ?? '';
 
-/** Sends all invalid values of an endpoint, one request per index. Fields with fewer values repeat them. */
-const invalidResponses = (users: TestUsers, endpoint: Endpoint) =>
-  users.shared(`invalid values of ${endpoint.id}`, () =>
-    Promise.all(
-      Array.from({ length: maxInvalidCount(endpoint.fields) }, (_, index) => endpoint.sendInvalid(users, index)),
-    ),
-  );
+/** Sends all invalid values of an endpoint. Each request has one for every field, because a 400 names all invalid fields. */
+const invalidResponses = (users: TestUsers, { id, fields, sendInvalid }: Endpoint) =>
+  users.shared(`invalid values of ${id}`, () => {
+    const count = Math.max(...fields.map((field) => FIELDS[field].invalid.length));
+    const requests = Array.from({ length: count }, (_, index) =>
+      Object.fromEntries(fields.map((field) => [field, invalidValue(field, index)])),
+    );
+    return Promise.all(requests.map((values) => sendInvalid(users, values)));
+  });
 
-/** Sends all valid values of an endpoint, one request per index. */
-const validResults = (users: TestUsers, endpoint: Endpoint) =>
-  users.shared(`valid values of ${endpoint.id}`, async () => {
-    const values = endpoint.fields.map((field) => {
-      const count = FIELDS[field].valid(() => '0123456789ab').length;
-      return Array.from({ length: count }, (_, index): Sample => {
-        // All calls return the same text, because a value may contain it several times.
-        const [, ...digits] = users.newUser().username.split('-');
-        const unique = digits.join('');
-        const value = FIELDS[field].valid(() => unique)[index] ?? '';
-        const [sent, stored] = typeof value === 'string' ? [value, value] : value;
-        return { field, sent, expected: stored === '' ? sent.trim() : stored };
-      });
+/** Returns the valid values of a field, which contain a unique text. */
+function validValues(users: TestUsers, field: Field): string[] {
+  const [, ...digits] = users.newUser().username.split('-');
+  return FIELDS[field].valid(digits.join(''));
+}
+
+/** Sends all valid values of an endpoint. The first requests have one for every field, later ones for fields with more values. */
+const validExchanges = (users: TestUsers, { id, fields, creates, sendValid }: Endpoint) =>
+  users.shared(`valid values of ${id}`, async () => {
+    const count = Math.max(...fields.map((field) => validValues(users, field).length));
+    const requests = Array.from({ length: count }, (_, index) => {
+      const values: Record<string, string> = {};
+      for (const field of fields) {
+        const value = validValues(users, field)[index];
+        if (value !== undefined) values[field] = value;
+      }
+      return values;
     });
-    const count = Math.max(...values.map(({ length }) => length));
-    const sets = Array.from({ length: count }, (_, index) => values.flatMap((samples) => samples[index] ?? []));
-    if (endpoint.creates) return Promise.all(sets.map((samples) => endpoint.sendValid(users, samples)));
-    const accepted: ValidResult[] = [];
-    for (const samples of sets) accepted.push(await endpoint.sendValid(users, samples));
-    return accepted;
+    const send = async (sent: Record<string, string>) => ({ sent, ...(await sendValid(users, sent)) });
+    if (creates) return Promise.all(requests.map(send));
+    const exchanges: (ValidResult & { sent: Record<string, string> })[] = [];
+    for (const sent of requests) exchanges.push(await send(sent));
+    return exchanges;
   });
 
 const quote = (value: string) => {
@@ -72,12 +78,8 @@ export const valueRules = ENDPOINTS.flatMap((endpoint) =>
       async (users) => {
         const responses = await invalidResponses(users, endpoint);
         for (const [index, response] of responses.entries()) {
-          const value = FIELDS[field].invalid[index % FIELDS[field].invalid.length] ?? '';
-          expectThat(
-            response.status === 400 && namesField(response, field),
-            `400 naming ${field} for ${quote(value)}`,
-            response,
-          );
+          const expected = `400 naming ${field} for ${quote(invalidValue(field, index))}`;
+          expectThat(response.status === 400 && namesField(response, field), expected, response);
         }
       },
     ),
@@ -86,12 +88,13 @@ export const valueRules = ENDPOINTS.flatMap((endpoint) =>
       `fields.${field}.accepted.${endpoint.id}`,
       `${FIELD_DESCRIPTIONS[field]}. ${endpoint.title} accepts such values and stores them ${field === 'email' ? 'trimmed and lowercased' : 'verbatim'}.`,
       async (users) => {
-        for (const { samples, response, stored, readResponse } of await validResults(users, endpoint)) {
-          const sample = samples.find((one) => one.field === field);
-          if (!sample) continue;
-          expectThat(!rejects(response, field), `${quote(sample.sent)} accepted`, response);
+        for (const { sent, response, stored, readResponse } of await validExchanges(users, endpoint)) {
+          const value = sent[field];
+          if (value === undefined) continue;
+          expectThat(!rejects(response, field), `${quote(value)} accepted`, response);
           if (response.status >= 400) continue;
-          expectEqual(readResponse, `${field}, as stored`, stored[field], sample.expected);
+          const expected = field === 'email' ? value.trim().toLowerCase() : value;
+          expectEqual(readResponse, `${field}, as stored`, stored[field], expected);
         }
       },
     ),

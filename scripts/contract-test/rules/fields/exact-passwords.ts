@@ -1,10 +1,9 @@
-import type { CheckedResponse } from '../../exchange.js';
+import type { RequestOptions } from '../../exchange.js';
 import { expectProblems, expectThat } from '../../expect.js';
 import { textForm } from '../../fixtures.js';
 import { rule } from '../../rule.js';
-import type { TestUsers } from '../../users.js';
-import { exactUser } from './users.js';
-import { FISH, padded } from './values.js';
+import { type UnusualUser, unusualUser } from './users.js';
+import { EMOJI, padded } from './values.js';
 
 const PASSWORD_VARIANTS: [description: string, vary: (password: string) => string][] = [
   ['trimmed', (password) => password.trim()],
@@ -19,57 +18,38 @@ const PASSWORD_VARIANTS: [description: string, vary: (password: string) => strin
   ['cut short', (password) => password.slice(0, -1)],
 ];
 
-/** Operations that check a password. */
+/** Operations that check a password, and how they are sent with one. */
 const PASSWORD_CHECKS: [
   id: string,
-  title: string,
+  request: string,
   field: string,
-  send: (users: TestUsers, password: string) => Promise<CheckedResponse>,
+  withPassword: (user: UnusualUser, password: string) => RequestOptions,
 ][] = [
-  [
-    'login',
-    'POST /auth/login',
-    'password',
-    async (users, password) => {
-      const { email } = await exactUser(users);
-      return users.anonymous.send([200, 400, 401], 'POST /auth/login', { json: { email, password } });
-    },
-  ],
-  [
-    'delete',
-    'DELETE /profiles/me',
-    'password',
-    async (users, password) => {
-      const { token } = await exactUser(users);
-      return users.anonymous.send([200, 400, 401], 'DELETE /profiles/me', { token, json: { password } });
-    },
-  ],
+  ['login', 'POST /auth/login', 'password', ({ email }, password) => ({ json: { email, password } })],
+  ['delete', 'DELETE /profiles/me', 'password', ({ token }, password) => ({ token, json: { password } })],
   [
     'update',
     'PUT /profiles/me',
     'current_password',
-    async (users, password) => {
-      const { token } = await exactUser(users);
-      const form = textForm({ name: 'A Name', current_password: password });
-      return users.anonymous.send([200, 400, 401], 'PUT /profiles/me', { token, ...form });
-    },
+    ({ token }, password) => ({ token, ...textForm({ name: 'A Name', current_password: password }) }),
   ],
 ];
 
-export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, title, field, send]) => [
+export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, request, field, withPassword]) => [
   rule(
     `passwords.exact.${id}`,
-    `${title} compares ${field} exactly, without trimming, case folding or Unicode normalization.`,
+    `${request} compares ${field} exactly, without trimming, case folding or Unicode normalization.`,
     async (users) => {
-      const { password } = await exactUser(users);
+      const user = await unusualUser(users);
+      const send = (password: string) => users.anonymous.send([200, 400, 401], request, withPassword(user, password));
       await Promise.all(
         PASSWORD_VARIANTS.map(async ([description, vary]) => {
-          const response = await send(users, vary(password));
+          const response = await send(vary(user.password));
           expectThat(response.status === 401, `401 for the password ${description}`, response);
         }),
       );
       if (id === 'delete') return;
-      const response = await send(users, password);
+      const response = await send(user.password);
       expectThat(response.status === 200, '200 for the password itself', response);
       expectThat(response.headers.has('set-cookie') === (id === 'login'), 'a cookie only from a login', response);
     },
@@ -77,25 +57,19 @@ export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, title, field, se
 
   rule(
     `passwords.shape.${id}`,
-    `${title} returns 400 for a ${field} that has more than 128 characters, or that contains NUL or, in JSON, an unpaired surrogate. A wrong ${field} of up to 128 characters returns 401. An empty ${field} returns ${id === 'login' ? '401' : '400'}.`,
+    `${request} returns 400 for a ${field} that has more than 128 characters, or that contains NUL or, in JSON, an unpaired surrogate. A wrong ${field} of up to 128 characters returns 401. An empty ${field} returns ${id === 'login' ? '401' : '400'}.`,
     async (users) => {
-      const { password } = await exactUser(users);
-      const unpaired = field === 'password' ? [`${password}\ud800`] : [];
-      const empty = id === 'login' ? { wrong: [''], invalid: [] } : { wrong: [], invalid: [''] };
-      const invalidPasswords = [
-        padded(password, 129, FISH),
-        `${password}\0`,
-        `${password}\0more`,
-        '\0',
-        ...unpaired,
-        ...empty.invalid,
-      ];
-      for (const invalid of invalidPasswords) {
-        expectProblems(await send(users, invalid), `body.${field}`);
-      }
-      for (const wrong of [padded(password, 128, 'x'), padded(password, 128, FISH), 'x', ...empty.wrong]) {
-        const response = await send(users, wrong);
-        expectThat(response.status === 401, `401 for a wrong password of ${[...wrong].length} characters`, response);
+      const user = await unusualUser(users);
+      const { password } = user;
+      const send = (changed: string) => users.anonymous.send([200, 400, 401], request, withPassword(user, changed));
+      const invalid = [padded(password, 129, EMOJI), `${password}\0`, `${password}\0more`, '\0'];
+      const wrong = [padded(password, 128, 'x'), padded(password, 128, EMOJI), 'x'];
+      (id === 'login' ? wrong : invalid).push('');
+      if (field === 'password') invalid.push(`${password}\ud800`);
+      for (const changed of invalid) expectProblems(await send(changed), `body.${field}`);
+      for (const changed of wrong) {
+        const response = await send(changed);
+        expectThat(response.status === 401, `401 for a wrong password of ${[...changed].length} characters`, response);
       }
     },
   ),
@@ -105,7 +79,7 @@ export const exactPasswordDeletionRule = rule(
   'profiles.delete.exact',
   'DELETE /profiles/me accepts a password that starts and ends with whitespace, sent exactly as it was registered.',
   async (users) => {
-    const { token, email, password } = await exactUser(users);
+    const { token, email, password } = await unusualUser(users);
     await users.anonymous.send(200, 'DELETE /profiles/me', { token, json: { password } });
     await users.anonymous.send(401, 'POST /auth/login', { json: { email, password } });
     await users.anonymous.send(401, 'GET /auth/me', { token });

@@ -1,26 +1,18 @@
 import { expectProblems } from '../../expect.js';
 import { type Rule, rule } from '../../rule.js';
-import { exactUser } from './users.js';
+import { unusualUser } from './users.js';
 
 export const loginFieldRules: Rule[] = [
   rule(
     'login.email.normalized',
     'POST /auth/login trims and lowercases the email. An address that differs in any other way returns 401.',
     async (users) => {
-      const { email, password } = await exactUser(users);
-      const login = (wanted: number, changed: string) =>
-        users.anonymous.send(wanted, 'POST /auth/login', { json: { email: changed, password } });
+      const { email, password } = await unusualUser(users);
+      const login = (status: number, changed: string) =>
+        users.anonymous.send(status, 'POST /auth/login', { json: { email: changed, password } });
       for (const same of [email.toUpperCase(), ` ${email}`, `${email}\n`, `\t ${email} \u00a0`]) await login(200, same);
-      for (const other of [
-        email.replace('@', ' @'),
-        `${email}.`,
-        `${email}x`,
-        email.replace('@', '+x@'),
-        'plain',
-        '',
-      ]) {
-        await login(401, other);
-      }
+      const others = [email.replace('@', ' @'), `${email}.`, `${email}x`, email.replace('@', '+x@'), 'plain', ''];
+      for (const other of others) await login(401, other);
       expectProblems(await login(400, `${email}\0`), 'body.email');
     },
   ),
@@ -29,8 +21,8 @@ export const loginFieldRules: Rule[] = [
     'login.fields',
     'POST /auth/login requires the strings email and password. Other fields and other types return 400, and the response names them.',
     async (users) => {
-      const { email, password } = await exactUser(users);
-      for (const [json, ...wrong] of [
+      const { email, password } = await unusualUser(users);
+      for (const [json, ...named] of [
         [{ email }, 'password'],
         [{ password }, 'email'],
         [{}, 'email', 'password'],
@@ -44,7 +36,7 @@ export const loginFieldRules: Rule[] = [
         [{ email: `${email}\ud800`, password }, 'email'],
       ] as [object, ...string[]][]) {
         const response = await users.anonymous.send(400, 'POST /auth/login', { json });
-        expectProblems(response, ...wrong.map((field) => `body.${field}`));
+        expectProblems(response, ...named.map((field) => `body.${field}`));
       }
     },
   ),
