@@ -1,6 +1,9 @@
 import { expectCode, expectEqual, expectProblems, expectThat } from '../expect.js';
 import { rule, type Subject } from '../rule.js';
 
+/** The fields of a registration, as a 400 names them. */
+const REGISTRATION_FIELDS = ['body.email', 'body.name', 'body.password', 'body.username'];
+
 /** Most invalid registrations have several invalid fields, because the strict rate limit allows few requests. */
 export const accounts: Subject = {
   name: 'Registration and accounts',
@@ -11,15 +14,12 @@ export const accounts: Subject = {
       async (users) => {
         const newUser = users.newUser();
         const response = await users.anonymous.send(201, 'POST /auth/register', { json: newUser });
-        expectThat(
-          Number.isSafeInteger(response.body.id) && response.body.id > 0,
-          'an id from 1 to 9007199254740991',
-          response,
-        );
-        expectEqual(response, 'the fields', Object.keys(response.body), ['id']);
+        const { id } = response.body;
+        expectThat(Number.isSafeInteger(id) && id > 0, 'an id from 1 to 9007199254740991', response);
+        expectEqual(response, 'the body', response.body, { id });
         expectThat(!response.headers.has('set-cookie'), 'no session cookie', response);
         const login = await users.login(newUser);
-        expectEqual(login, 'the id at login', login.body.id, response.body.id);
+        expectEqual(login, 'the id at login', login.body.id, id);
       },
     ),
 
@@ -37,44 +37,28 @@ export const accounts: Subject = {
       },
     ),
 
-    rule(
-      'auth.me.fields',
-      'GET /auth/me returns 200 {id, name, username, email} of the authenticated user.',
-      async (users) => {
-        const { id, name, username, email, send } = await users.sharedUser('ada');
-        const response = await send(200, 'GET /auth/me');
-        expectEqual(response, 'the account', response.body, { id, name, username, email });
-      },
+    ...['me', 'verify'].map((path) =>
+      rule(
+        `auth.${path}.fields`,
+        `GET /auth/${path} returns 200 {id, name, username, email} of the authenticated user.`,
+        async (users) => {
+          const { id, name, username, email, send } = await users.sharedUser('ada');
+          const response = await send(200, `GET /auth/${path}`);
+          expectEqual(response, 'the account', response.body, { id, name, username, email });
+        },
+      ),
     ),
 
-    rule(
-      'auth.verify.fields',
-      'GET /auth/verify returns 200 {id, name, username, email} of the authenticated user.',
-      async (users) => {
-        const { id, name, username, email, send } = await users.sharedUser('ada');
-        const response = await send(200, 'GET /auth/verify');
-        expectEqual(response, 'the account', response.body, { id, name, username, email });
-      },
-    ),
-
-    rule(
-      'accounts.register.username-taken',
-      'POST /auth/register returns 409 username_taken if the username is taken.',
-      async (users) => {
-        const { username } = await users.sharedUser('ada');
-        const json = { ...users.newUser(), username };
-        expectCode(await users.anonymous.send(409, 'POST /auth/register', { json }), 'username_taken');
-      },
-    ),
-
-    rule(
-      'accounts.register.email-taken',
-      'POST /auth/register returns 409 email_taken if the email is taken.',
-      async (users) => {
-        const { email } = await users.sharedUser('ada');
-        const json = { ...users.newUser(), email };
-        expectCode(await users.anonymous.send(409, 'POST /auth/register', { json }), 'email_taken');
-      },
+    ...(['username', 'email'] as const).map((field) =>
+      rule(
+        `accounts.register.${field}-taken`,
+        `POST /auth/register returns 409 ${field}_taken if the ${field} is taken.`,
+        async (users) => {
+          const taken = (await users.sharedUser('ada'))[field];
+          const json = { ...users.newUser(), [field]: taken };
+          expectCode(await users.anonymous.send(409, 'POST /auth/register', { json }), `${field}_taken`);
+        },
+      ),
     ),
 
     rule(
@@ -101,10 +85,8 @@ export const accounts: Subject = {
       'A profile update with an email address of a subdomain of a disposable domain returns 400.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
-        expectProblems(
-          await send(400, 'PUT /profiles/me', { form: { email: 'test@mail.mailinator.com' } }),
-          'body.email',
-        );
+        const form = { email: 'test@mail.mailinator.com' };
+        expectProblems(await send(400, 'PUT /profiles/me', { form }), 'body.email');
       },
     ),
 
@@ -114,22 +96,18 @@ export const accounts: Subject = {
       async (users) => {
         const { name, username, email, password } = users.newUser();
         const { send } = await users.sharedUser('ada');
-        for (const bad of ['\0', '\ud800', '\udc00', '\udfff\ud83d']) {
+        for (const invalid of ['\0', '\ud800', '\udc00', '\udfff\ud83d']) {
           const json = {
-            name: name + bad,
-            username: username + bad,
-            email: email.replace('@', `${bad}@`),
-            password: password + bad,
+            name: name + invalid,
+            username: username + invalid,
+            email: email.replace('@', `${invalid}@`),
+            password: password + invalid,
           };
-          const response = await users.anonymous.send(400, 'POST /auth/register', { json });
-          expectProblems(response, ...Object.keys(json).map((field) => `body.${field}`));
+          expectProblems(await users.anonymous.send(400, 'POST /auth/register', { json }), ...REGISTRATION_FIELDS);
         }
         const login = { email: `${email}\ud800`, password: `${password}\udc00` };
-        expectProblems(
-          await users.anonymous.send(400, 'POST /auth/login', { json: login }),
-          'body.email',
-          'body.password',
-        );
+        const response = await users.anonymous.send(400, 'POST /auth/login', { json: login });
+        expectProblems(response, 'body.email', 'body.password');
         expectProblems(await send(400, 'DELETE /profiles/me', { json: { password: login.password } }), 'body.password');
       },
     ),
@@ -141,13 +119,8 @@ export const accounts: Subject = {
         const values = [5, true, null, {}, [], ['a@example.org']];
         for (const first of values.keys()) {
           const [name, username, email, password] = [...values.slice(first), ...values];
-          expectProblems(
-            await users.anonymous.send(400, 'POST /auth/register', { json: { name, username, email, password } }),
-            'body.email',
-            'body.name',
-            'body.password',
-            'body.username',
-          );
+          const json = { name, username, email, password };
+          expectProblems(await users.anonymous.send(400, 'POST /auth/register', { json }), ...REGISTRATION_FIELDS);
         }
       },
     ),
@@ -156,13 +129,7 @@ export const accounts: Subject = {
       'accounts.register.body-required',
       'A registration without a body returns 400 and names the required fields.',
       async (users) => {
-        expectProblems(
-          await users.anonymous.send(400, 'POST /auth/register'),
-          'body.email',
-          'body.name',
-          'body.password',
-          'body.username',
-        );
+        expectProblems(await users.anonymous.send(400, 'POST /auth/register'), ...REGISTRATION_FIELDS);
       },
     ),
   ],

@@ -4,17 +4,18 @@ import type { TestUsers } from '../users.js';
 
 /** Returns whether another server, such as a gateway, parses requests before the service does. */
 export async function isBehindGateway({ anonymous }: TestUsers): Promise<boolean> {
-  // The service itself responds to valid HTTP.
-  const own = expectErrorShape(await anonymous.send(404, 'GET /none'));
+  // Valid HTTP reaches the service.
+  const ownResponse = expectErrorShape(await anonymous.send(404, 'GET /none'));
   const { headers } = await anonymous.send(400, 'GET /none', { headers: { 'Content-Length': 'x' } });
   // A gateway names itself in a header or describes the error in another format. A service that only lacks an error handler
   // does neither, so its rules are not skipped.
-  const isNamed = ['server', 'via'].some((name) => headers.get(name) !== own.headers.get(name));
+  const isNamed = ['server', 'via'].some((name) => headers.get(name) !== ownResponse.headers.get(name));
   const type = headers.get('content-type') ?? '';
   return isNamed || (type !== '' && !type.startsWith('application/json'));
 }
 
-async function expectOwnParser(users: TestUsers): Promise<void> {
+/** Throws SkippedError if another server parses requests. */
+async function requireOwnParser(users: TestUsers): Promise<void> {
   if (await isBehindGateway(users)) throw new SkippedError('another server responds to invalid HTTP');
 }
 
@@ -24,7 +25,7 @@ export const parsingRules: Rule[] = [
     'http.errors.invalid-http',
     'A request that is not valid HTTP returns 400, and headers that are too large return 431, with a JSON error body and an X-Request-Id.',
     async (users) => {
-      await expectOwnParser(users);
+      await requireOwnParser(users);
       for (const [status, code, headers] of [
         [400, 'invalid_http', { 'Content-Length': 'x' }],
         [400, 'invalid_http', { 'Content-Length': '1', 'Transfer-Encoding': 'chunked' }],
@@ -38,7 +39,7 @@ export const parsingRules: Rule[] = [
   ),
 
   rule('http.headers.host-twice', 'Two Host headers return 400, even if they are equal.', async (users) => {
-    await expectOwnParser(users);
+    await requireOwnParser(users);
     const { send } = await users.sharedUser('ada');
     const { host } = new URL(users.origin);
     for (const other of [host, 'elsewhere.example', '']) {
@@ -52,7 +53,7 @@ export const parsingRules: Rule[] = [
     'http.headers.authorization-twice',
     'Two Authorization headers return 401 invalid_token, even if they are equal.',
     async (users) => {
-      await expectOwnParser(users);
+      await requireOwnParser(users);
       const valid = `Bearer ${(await users.sharedUser('ada')).token}`;
       for (const other of [valid, 'Bearer stale', 'Basic bWlyYTptaXJh', '']) {
         for (const values of [

@@ -1,7 +1,7 @@
 import { type ContractOperation, methodAndPath } from '../../document.js';
 import type { RequestOptions } from '../../exchange.js';
 import { expectErrorShape, expectProblems, expectThat } from '../../expect.js';
-import { CHUNKED, contentType } from '../../fixtures.js';
+import { bodyOfType, CHUNKED, contentType } from '../../fixtures.js';
 import { rule } from '../../rule.js';
 import { validRequest } from '../operations.js';
 import { EMPTY_BODIES, FORM, getSender, isJson, withBody } from './requests.js';
@@ -10,20 +10,54 @@ import { EMPTY_BODIES, FORM, getSender, isJson, withBody } from './requests.js';
 const absentFields = ({ requestBody }: ContractOperation) =>
   ((requestBody?.schema.required ?? ['']) as string[]).map((name) => `body.${name}`);
 
+const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'multipart/form-data; boundary=form';
 const PART = '--form\r\nContent-Disposition: form-data; name="title"\r\n\r\nA title';
 
-const MALFORMED_FORMS: [type: string, body: string][] = [
-  ['multipart/form-data', `${PART}\r\n--form--\r\n`],
-  ['multipart/form-data; boundary=other', `${PART}\r\n--form--\r\n`],
-  // Cut in a field, in a header and before the closing boundary.
-  [FORM_TYPE, PART],
-  [FORM_TYPE, '--form\r\nContent-Dis'],
-  [FORM_TYPE, `${PART}\r\n--form\r\n`],
-  // A part without a name.
-  [FORM_TYPE, '--form\r\nContent-Type: text/plain\r\n\r\nx\r\n--form--\r\n'],
-  [FORM_TYPE, '{}'],
-];
+/** Bodies of an operation that takes JSON, or of one that takes a form. */
+interface Bodies {
+  acceptedTypes: string[];
+  rejectedTypes: string[];
+  /** Has only the undocumented field `extra`. */
+  withUnknownField: string | Uint8Array;
+  malformed: RequestOptions[];
+}
+
+const NOT_UTF8 = Buffer.from('{"a":"\xff"}', 'latin1');
+const MALFORMED_JSON = ['{', '[]', '7', 'null', '"x"', '{"a":1}{', "{'a':1}", '\ufeff', NOT_UTF8];
+
+const JSON_BODIES: Bodies = {
+  acceptedTypes: [
+    JSON_TYPE,
+    'application/json; charset=utf-8',
+    'application/json ;charset="UTF-8"',
+    'Application/JSON',
+  ],
+  rejectedTypes: ['application/merge-patch+json', 'text/json', FORM_TYPE],
+  withUnknownField: '{"extra":1}',
+  malformed: MALFORMED_JSON.map((body) => bodyOfType(JSON_TYPE, body)),
+};
+
+const FORM_BODIES: Bodies = {
+  acceptedTypes: [
+    FORM_TYPE,
+    'multipart/form-data; boundary="form"',
+    'Multipart/Form-Data; charset=utf-8; boundary=form',
+  ],
+  rejectedTypes: ['multipart/mixed; boundary=form', 'application/xml', JSON_TYPE],
+  withUnknownField: FORM.body,
+  malformed: [
+    bodyOfType('multipart/form-data', `${PART}\r\n--form--\r\n`),
+    bodyOfType('multipart/form-data; boundary=other', `${PART}\r\n--form--\r\n`),
+    // Cut in a field, in a header and before the closing boundary.
+    bodyOfType(FORM_TYPE, PART),
+    bodyOfType(FORM_TYPE, '--form\r\nContent-Dis'),
+    bodyOfType(FORM_TYPE, `${PART}\r\n--form\r\n`),
+    // A part without a name.
+    bodyOfType(FORM_TYPE, '--form\r\nContent-Type: text/plain\r\n\r\nx\r\n--form--\r\n'),
+    bodyOfType(FORM_TYPE, '{}'),
+  ],
+};
 
 /** The requests are invalid in other ways too, so that a media type that is wrongly accepted changes nothing. */
 export const mediaTypeRules = withBody.map((operation) =>
@@ -33,59 +67,31 @@ export const mediaTypeRules = withBody.map((operation) =>
     async (users) => {
       const { send } = await getSender(users, operation);
       const request = validRequest(operation);
-      const accepted = isJson(operation)
-        ? [
-            'application/json',
-            'application/json; charset=utf-8',
-            'application/json ;charset="UTF-8"',
-            'Application/JSON',
-          ]
-        : [FORM_TYPE, 'multipart/form-data; boundary="form"', 'Multipart/Form-Data; charset=utf-8; boundary=form'];
-      for (const value of accepted) {
+      const { acceptedTypes, rejectedTypes, withUnknownField, malformed } = isJson(operation)
+        ? JSON_BODIES
+        : FORM_BODIES;
+      for (const type of acceptedTypes) {
         for (const framing of [{}, CHUNKED]) {
-          const body = isJson(operation) ? '{"extra":1}' : (FORM.body as Uint8Array);
-          const response = await send([400, 415], request, { body, headers: { ...contentType(value), ...framing } });
-          expectThat(response.status === 400, `a body of type ${value} to be read`, response);
-          expectThat(
-            response.body.errors?.some(({ field }: { field: string }) => field === 'extra'),
-            'the field extra named',
-            response,
-          );
+          const headers = { ...contentType(type), ...framing };
+          const response = await send(400, request, { body: withUnknownField, headers });
+          const isNamed = response.body.errors?.some(({ field }: { field: string }) => field === 'extra');
+          expectThat(isNamed, 'the field extra named', response);
         }
       }
-      const rejected = [
-        'text/plain',
-        'application/x-www-form-urlencoded',
-        ';;',
-        ...(isJson(operation)
-          ? ['application/merge-patch+json', 'text/json', FORM_TYPE]
-          : ['multipart/mixed; boundary=form', 'application/xml', 'application/json']),
-      ];
-      for (const value of rejected) {
-        expectErrorShape(await send(415, request, { body: '{"title":"x"}', headers: contentType(value) }));
-      }
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded', ';;', ...rejectedTypes])
+        expectErrorShape(await send(415, request, bodyOfType(type, '{"title":"x"}')));
       expectErrorShape(await send(415, request, { body: 'hello' }));
-      for (const sent of [{}, ...EMPTY_BODIES])
-        expectProblems(await send(400, request, sent), ...absentFields(operation));
-      const allInvalid = validRequest(operation, ['page=1']);
-      expectProblems(
-        await send(400, allInvalid, isJson(operation) ? { json: { extra: 1 } } : FORM),
-        ...['query.page', 'body.extra', ...absentFields(operation).filter((name) => name !== 'body.')],
-      );
-      if (!isJson(operation)) {
-        const form = (type: string, body: string): RequestOptions => ({ body, headers: contentType(type) });
-        expectProblems(await send(400, request, form(FORM_TYPE, '--form--\r\n')), ...absentFields(operation));
-        for (const malformed of MALFORMED_FORMS) {
-          expectProblems(await send(400, allInvalid, form(...malformed)), 'body.', 'query.page');
-        }
-      } else {
-        const notUtf8 = Buffer.from('{"a":"\xff"}', 'latin1');
-        for (const body of ['{', '[]', '7', 'null', '"x"', '{"a":1}{', "{'a':1}", '\ufeff', notUtf8]) {
-          expectProblems(await send(400, request, { body, headers: contentType('application/json') }), 'body.');
-        }
+
+      const absent = absentFields(operation);
+      for (const sent of [{}, ...EMPTY_BODIES]) expectProblems(await send(400, request, sent), ...absent);
+      const withUnknownParameter = validRequest(operation, ['page=1']);
+      const allInvalid = await send(400, withUnknownParameter, bodyOfType(acceptedTypes[0] ?? '', withUnknownField));
+      expectProblems(allInvalid, 'query.page', 'body.extra', ...absent.filter((name) => name !== 'body.'));
+      for (const sent of malformed) expectProblems(await send(400, withUnknownParameter, sent), 'body.', 'query.page');
+      if (isJson(operation)) {
         const large = JSON.stringify({ extra: 'x'.repeat(64 * 1024) });
-        await send(413, request, { body: large, headers: contentType('application/json') });
-      }
+        await send(413, request, bodyOfType(JSON_TYPE, large));
+      } else expectProblems(await send(400, request, bodyOfType(FORM_TYPE, '--form--\r\n')), ...absent);
     },
   ),
 );

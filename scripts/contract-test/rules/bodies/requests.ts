@@ -1,6 +1,6 @@
 import { type ContractOperation, contract } from '../../document.js';
 import type { RequestOptions } from '../../exchange.js';
-import { CHUNKED, contentType, rawForm } from '../../fixtures.js';
+import { bodyOfType, CHUNKED, contentType, rawForm } from '../../fixtures.js';
 import type { TestUsers, User } from '../../users.js';
 
 export const getUser = (users: TestUsers) => users.sharedUser('bodies');
@@ -23,8 +23,8 @@ export const FORM = rawForm({ name: 'extra', content: '1' });
 
 /** Empty bodies of several types and framings. */
 export const EMPTY_BODIES: RequestOptions[] = [
-  { body: '', headers: contentType('application/json') },
-  { body: '', headers: contentType('multipart/form-data') },
+  bodyOfType('application/json', ''),
+  bodyOfType('multipart/form-data', ''),
   { body: '', headers: CHUNKED },
   { body: '', headers: { ...contentType(';;'), ...CHUNKED } },
 ];
