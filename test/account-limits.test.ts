@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import t from 'tap';
 import { hashQueue } from '../handlers/security/password-hashing.js';
 import { parseLog } from './support/log.js';
@@ -19,27 +20,13 @@ const update = (token: string, form: Record<string, string>) => service.send('PU
 const deleteAccount = (token: string, password: string) =>
   service.send('DELETE', '/profiles/me', { token, json: { password } });
 const isAlive = async (token: string) => (await service.send('GET', '/auth/me', { token })).status === 200;
-const currentSession = async (token: string): Promise<string> =>
-  (await service.send('GET', '/auth/sessions', { token })).body.find(({ current }: { current: boolean }) => current).id;
-
-const changeSession = async (token: string, values: { last_used_at?: Date; expires_at?: Date }) =>
-  db
-    .updateTable('sessions')
-    .set(values)
-    .where('id', '=', await currentSession(token))
-    .execute();
-
 /** Returns the security events logged so far, without fields that differ between runs. */
 const events = () =>
   parseLog(service.logged())
     .filter(({ msg }) => msg === 'security event')
     .map(({ level, time, reqId, msg, ...event }) => event);
 
-function countByStatus(responses: readonly TestResponse[]): Record<number, number> {
-  const counts: Record<number, number> = {};
-  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
-  return counts;
-}
+const statusesOf = (responses: readonly TestResponse[]) => responses.map(({ status }) => status).sort();
 
 t.test('failed passwords', async (t) => {
   const expectLocked = async (response: TestResponse, what: string) => {
@@ -86,29 +73,25 @@ t.test('failed passwords', async (t) => {
       maxRunning = Math.max(maxRunning, hashQueue.counts.running);
       return response;
     });
-    t.same(countByStatus(await Promise.all(attempts)), { 401: LIMIT, 429: 10 - LIMIT });
+    t.same(statusesOf(await Promise.all(attempts)), [...Array(LIMIT).fill(401), ...Array(10 - LIMIT).fill(429)]);
     t.ok(maxRunning <= 1, 'one check at a time');
   });
 
   t.test('failed passwords below the limit do not affect concurrent correct ones', async (t) => {
     const { email } = await service.createUser();
     const attempts = Array.from({ length: 8 }, (_, index) => login(email, index % 4 === 0 ? WRONG : PASSWORD));
-    t.same(countByStatus(await Promise.all(attempts)), { 200: 6, 401: 2 });
+    t.same(statusesOf(await Promise.all(attempts)), [...Array(6).fill(200), 401, 401]);
   });
-});
-
-t.test('beyond the maximum of sessions a login ends the least recently used one', async (t) => {
-  const user = await service.createUser();
-  const [second, third] = [await service.login(user.email), await service.login(user.email)];
-  await changeSession(second, { last_used_at: new Date(Date.now() - 3_600_000) });
-  const fourth = await service.login(user.email);
-  t.same(await Promise.all([user.token, second, third, fourth].map(isAlive)), [true, false, true, true]);
 });
 
 t.test('expired sessions do not count towards the maximum', async (t) => {
   const user = await service.createUser();
   const expired = await service.login(user.email);
-  await changeSession(expired, { expires_at: new Date(0) });
+  await db
+    .updateTable('sessions')
+    .set({ expires_at: new Date(0) })
+    .where('id', '=', String(decodeJwt(expired).jti))
+    .execute();
   const others = [user.token, await service.login(user.email), await service.login(user.email)];
   t.same(await Promise.all(others.map(isAlive)), [true, true, true]);
 });
@@ -142,8 +125,7 @@ t.test('security events are logged with the account and the address, and without
   await expectLogged('login', async () => (one = await service.login(email)), succeeded);
   await expectLogged('another login', async () => (two = await service.login(email)), succeeded);
   await expectLogged('a login beyond the limit', () => service.login(email), succeeded, ended('session_limit'));
-  const id = await currentSession(one);
-  const deleteSession = () => service.send('DELETE', `/auth/sessions/${id}`, { token: two });
+  const deleteSession = () => service.send('DELETE', `/auth/sessions/${decodeJwt(one).jti}`, { token: two });
   await expectLogged('session deletion', deleteSession, ended('deleted'));
   await expectLogged('a session that is missing', deleteSession);
   const deleteOthers = () => service.send('DELETE', '/auth/sessions', { token: two });

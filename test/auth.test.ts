@@ -1,9 +1,11 @@
 import { hash } from '@node-rs/argon2';
+import { decodeJwt } from 'jose';
 import { sql } from 'kysely';
 import t from 'tap';
 import { hashQueue } from '../handlers/security/password-hashing.js';
 import { CLEARED_COOKIE, sessionCookieOf } from './support/requests.js';
 import { PASSWORD, startTestService } from './support/service.js';
+import { onServices } from './support/stores.js';
 
 const service = await startTestService(t);
 const { db } = service.stores;
@@ -65,4 +67,59 @@ t.test('exactly one of two concurrent logouts succeeds', async (t) => {
       t.same(sessionCookieOf(response), response.status === 200 ? CLEARED_COOKIE : undefined);
     }
   }
+});
+
+interface Session {
+  id: string;
+  last_used_at: string;
+}
+
+const sessionIdOf = (token: string) => String(decodeJwt(token).jti);
+const sessionsOf = async (token: string): Promise<Session[]> =>
+  (await service.send('GET', '/auth/sessions', { token })).body;
+const change = (token: string, values: { last_used_at?: Date; expires_at?: Date }) =>
+  db.updateTable('sessions').set(values).where('id', '=', sessionIdOf(token)).execute();
+const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
+
+t.test('writes last_used_at when it lags by more than a minute, and not before', async (t) => {
+  const user = await service.createUser();
+  const otherToken = await service.login(user.email);
+  const row = db.selectFrom('sessions').select('last_used_at').where('id', '=', sessionIdOf(user.token));
+  for (const [lag, written] of [
+    [70, true],
+    [50, false],
+  ] as const) {
+    const then = secondsAgo(lag);
+    await change(user.token, { last_used_at: then });
+    await user.send('GET', '/auth/me');
+    const { last_used_at } = await row.executeTakeFirstOrThrow();
+    t.equal(Date.parse(last_used_at) > Number(then), written, `${lag} seconds`);
+  }
+  const shown = (await sessionsOf(otherToken)).find(({ id }) => id === sessionIdOf(user.token));
+  t.ok(Date.now() - Date.parse(shown?.last_used_at ?? '') < 65_000, 'other sessions see it lag by a minute at most');
+});
+
+t.test('an expired session is rejected and not listed', async (t) => {
+  const user = await service.createUser();
+  const expired = await service.login(user.email);
+  await change(expired, { expires_at: secondsAgo(1) });
+  const listed = await sessionsOf(user.token);
+  t.same(
+    listed.map(({ id }) => id),
+    [sessionIdOf(user.token)],
+  );
+  t.equal((await service.send('GET', '/auth/me', { token: expired })).status, 401);
+});
+
+const skip = onServices && 'the setting applies to one of several connections';
+
+t.test('a session unused for a minute still authenticates while the database rejects writes', { skip }, async (t) => {
+  const user = await service.createUser();
+  await change(user.token, { last_used_at: secondsAgo(70) });
+  // As on a full disk.
+  await sql`set default_transaction_read_only = on`.execute(db);
+  const read = await user.send('GET', '/auth/me');
+  const write = await user.send('POST', '/auth/logout');
+  await sql`set default_transaction_read_only = off`.execute(db);
+  t.same([read.status, write.status], [200, 503]);
 });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { METHODS } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import Fastify, { type FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { respondToClientError } from '../handlers/http/client-errors.js';
+import { encodeBody } from '../scripts/contract-test/exchange.js';
 import { scrape } from './support/prometheus.js';
 import { PASSWORD, startTestService } from './support/service.js';
 import { until } from './support/until.js';
@@ -83,16 +83,6 @@ t.test('later bytes that are not HTTP do not change the response to an earlier r
   }
 });
 
-t.test('responds to every method on an unknown path with 404', async (t) => {
-  for (const method of METHODS.filter((name) => name !== 'CONNECT')) {
-    t.match(
-      await write(t, `${method} /nope HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
-      /^HTTP\/1\.1 404 /,
-      method,
-    );
-  }
-});
-
 t.test('accepts a URL in absolute form, and ignores an unknown expectation', async (t) => {
   for (const head of ['GET http://x/auth/me HTTP/1.1', 'GET /auth/me HTTP/1.1\r\nExpect: something-else']) {
     t.match(await write(t, `${head}\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1\.1 401 /);
@@ -116,14 +106,14 @@ t.test('responds to a body that is rejected unread, and keeps the connection usa
   }
 });
 
-/** Opens a connection that stays open when the service has ended its side. Returns both sides of it. */
+/** Opens a connection that stays open when the service has ended its side. Returns its sockets on both sides. */
 async function openHalfOpen(t: Test) {
   const { hostname, port } = new URL(service.url);
   const accepted = nextAcceptedSocket();
   const client = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   client.on('error', () => undefined);
   t.teardown(() => client.destroy());
-  return { client, served: await accepted };
+  return { client, serverSocket: await accepted };
 }
 
 t.test('a client that is still sending can read the response, although the connection closes after it', async (t) => {
@@ -133,15 +123,15 @@ t.test('a client that is still sending can read the response, although the conne
     [413, `${LOGIN}Connection: close\r\n${large}${'x'.repeat(70_000)}`],
     [431, `GET /posts HTTP/1.1\r\nHost: x\r\nX-Padding: ${padding}`],
   ] as const) {
-    const { client, served } = await openHalfOpen(t);
+    const { client, serverSocket } = await openHalfOpen(t);
     client.write(bytes);
     const [response] = await once(client, 'data');
     t.match(String(response), new RegExp(`^HTTP/1.1 ${status} `));
     for (let packet = 0; packet < 3; packet += 1) {
-      const expected = served.bytesRead + 1400;
+      const expected = serverSocket.bytesRead + 1400;
       client.write('x'.repeat(1400));
-      await until(() => served.bytesRead >= expected || served.destroyed);
-      t.notOk(served.destroyed, `${status}, packet ${packet}`);
+      await until(() => serverSocket.bytesRead >= expected || serverSocket.destroyed);
+      t.notOk(serverSocket.destroyed, `${status}, packet ${packet}`);
     }
   }
 });
@@ -166,8 +156,8 @@ t.test('closes the connection of an endless body after the response', async (t) 
 });
 
 t.test('closes the connection of a client that keeps its end open after an error', async (t) => {
-  const { client, served } = await openHalfOpen(t);
-  const closed = once(served, 'close');
+  const { client, serverSocket } = await openHalfOpen(t);
+  const closed = once(serverSocket, 'close');
   client.write('GARBAGE\r\n\r\n');
   const [response] = await once(client, 'data');
   await closed;
@@ -175,10 +165,10 @@ t.test('closes the connection of a client that keeps its end open after an error
 });
 
 t.test('a client that resets its connection after CONNECT does not end the service', async (t) => {
-  const { client, served } = await openHalfOpen(t);
+  const { client, serverSocket } = await openHalfOpen(t);
   client.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
   await once(client, 'data');
-  const closed = new Promise((resolve) => served.once('close', resolve));
+  const closed = new Promise((resolve) => serverSocket.once('close', resolve));
   client.resetAndDestroy();
   await closed;
   t.equal((await service.send('GET', '/auth/me', { token })).status, 200);
@@ -186,11 +176,11 @@ t.test('a client that resets its connection after CONNECT does not end the servi
 
 t.test('a request whose client disconnects is counted as 499 and not logged', async (t) => {
   const accepted = nextAcceptedSocket();
-  const { socket, until } = openConnection(t, service.url);
-  const served = await accepted;
-  const closed = new Promise((resolve) => served.once('close', resolve));
+  const { socket, until: untilReceived } = openConnection(t, service.url);
+  const serverSocket = await accepted;
+  const closed = new Promise((resolve) => serverSocket.once('close', resolve));
   socket.write(`${LOGIN}Content-Length: 50\r\nExpect: 100-continue\r\n\r\n`);
-  await until(/100 Continue/);
+  await untilReceived(/100 Continue/);
   const countAbandoned = async () =>
     (await scrape(service.opsUrl)).value('http_requests_total', { operation: 'login', status: '499' }) ?? 0;
   const [before, countBefore] = [service.logged().length, await countAbandoned()];
@@ -203,25 +193,19 @@ t.test('a request whose client disconnects is counted as 499 and not logged', as
   t.equal(await countAbandoned(), countBefore + 1);
 });
 
-const BOUNDARY = 'a-boundary';
-const part = (name: string, value: string) =>
-  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-
 /** Sends the head and the first half of a form, and returns a function that sends the rest and reads the status. */
-async function sendHalf(t: Test, method: string, path: string, token: string, fields: Record<string, string>) {
-  const parts = Object.entries(fields).map(([name, value]) => part(name, value));
-  const body = `${parts.join('')}--${BOUNDARY}--\r\n`;
+async function sendHalf(t: Test, method: string, path: string, token: string, form: Record<string, string>) {
+  const { type, body = new Uint8Array() } = await encodeBody({ form });
   const half = body.length >> 1;
-  const { socket, received, until } = openConnection(t, service.url);
-  const type = `multipart/form-data; boundary=${BOUNDARY}`;
+  const { socket, received, until: untilReceived } = openConnection(t, service.url);
   const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${type}`;
   // The interim response shows that the service processes the request.
   socket.write(`${head}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
-  await until(/100 Continue\r\n\r\n/);
-  socket.write(body.slice(0, half));
+  await untilReceived(/100 Continue\r\n\r\n/);
+  socket.write(body.subarray(0, half));
   return async () => {
-    socket.write(body.slice(half));
-    await until(/100 Continue\r\n\r\nHTTP\/1.1 \d{3}/);
+    socket.write(body.subarray(half));
+    await untilReceived(/100 Continue\r\n\r\nHTTP\/1.1 \d{3}/);
     return Number(/100 Continue\r\n\r\nHTTP\/1.1 (\d{3})/.exec(received())?.[1]);
   };
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import t from 'tap';
@@ -17,21 +16,23 @@ const PAST_THE_END = { offset: 2147483647, limit: 20 };
 
 const isSlice = ({ text }: { text: string }) => text.includes(') slice');
 
-/** Occupies one slot of a concurrency limiter until the returned function is called. */
+/** Occupies a slot of a concurrency limiter. Returns a function that frees it. */
 async function occupySlot(limiter = service.stores.deepPages) {
-  const end = new AbortController();
-  const running = new Promise<void>((started) => {
+  let free = () => {};
+  const isFree = new Promise<void>((resolve) => {
+    free = resolve;
+  });
+  await new Promise<void>((started) => {
     void limiter.run(async () => {
       started();
-      while (!end.signal.aborted) await sleep(5);
+      await isFree;
     });
   });
-  await running;
-  return () => end.abort();
+  return free;
 }
 
 t.test('a deep page times out with 503 while other pages are served', async (t) => {
-  const end = await occupySlot();
+  const freeSlot = await occupySlot();
   const deep = Promise.all(['/posts?offset=2000', '/posts/me?offset=1000'].map((path) => user.send('GET', path)));
   t.equal((await user.send('GET', '/posts/me?offset=999')).status, 200);
   t.equal((await user.send('GET', '/posts')).status, 200);
@@ -40,7 +41,7 @@ t.test('a deep page times out with 503 while other pages are served', async (t) 
     t.equal(body.code, 'overloaded');
     t.ok(headers.has('retry-after'));
   }
-  end();
+  freeSlot();
   t.same((await user.send('GET', '/posts/me?offset=2147483647')).body, [], 'the page is served when the slot is free');
 });
 
@@ -48,7 +49,7 @@ for (const path of ['/posts', '/posts/me']) {
   t.test(`a deep page of ${path} is not read for a client that has disconnected`, async (t) => {
     const statements = recordStatements(t);
     const logged = service.logged().length;
-    const end = await occupySlot();
+    const freeSlot = await occupySlot();
     const leaving = new AbortController();
     const headers = { Authorization: `Bearer ${user.token}` };
     const pending = fetch(`${service.url}${path}?offset=5000`, { headers, signal: leaving.signal });
@@ -57,7 +58,7 @@ for (const path of ['/posts', '/posts/me']) {
     await t.rejects(pending);
     await until(() => service.stores.deepPages.waiting === 0);
     t.equal(service.logged().slice(logged), '', 'no error is logged');
-    end();
+    freeSlot();
     await user.send('GET', `${path}?offset=6000`);
     t.equal(statements.filter(isSlice).length, 1, 'only the later request is read');
   });
@@ -124,12 +125,12 @@ t.test('other statements run between slices', async (t) => {
 });
 
 t.test('a large page of own posts times out with 503 while smaller ones are served', async (t) => {
-  const ends: (() => void)[] = [];
-  for (let count = 0; count < 4; count += 1) ends.push(await occupySlot(service.stores.largePages));
+  const slots: (() => void)[] = [];
+  for (let count = 0; count < 4; count += 1) slots.push(await occupySlot(service.stores.largePages));
   const large = user.send('GET', '/posts/me?limit=21');
   t.equal((await user.send('GET', '/posts/me?limit=20')).status, 200);
   t.equal((await large).status, 503);
-  for (const end of ends) end();
+  for (const freeSlot of slots) freeSlot();
   t.equal((await user.send('GET', '/posts/me?limit=21')).status, 200);
 });
 
@@ -139,9 +140,9 @@ t.test('deep pages that wait do not delay other large pages of own posts', async
     deepPages: createConcurrencyLimiter({ concurrency: 1, maxWaitMs: 60_000 }),
     largePages: createConcurrencyLimiter({ concurrency: 1, maxWaitMs: 1000 }),
   };
-  const end = await occupySlot(stores.deepPages);
+  const freeSlot = await occupySlot(stores.deepPages);
   const deep = readOwnPosts(stores, user.id, { limit: 100, offset: 1_000_000 });
   await t.resolves(readOwnPosts(stores, user.id, { limit: 100, offset: 0 }));
-  end();
+  freeSlot();
   t.same(await deep, { posts: [], more: false });
 });

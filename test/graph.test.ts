@@ -27,7 +27,7 @@ t.test('lists omit deleted accounts before the graph has caught up, and they can
   t.same(await idsIn('/friends/requests'), [requester.id]);
 });
 
-t.test('distinguishes a user whose account has been deleted from a user without that friend', async (t) => {
+t.test('a friendship change reports whether the user’s own account or the relation does not exist', async (t) => {
   const { id } = await service.createUser();
   const deleted = 999_999;
   for (const transition of ['accept', 'decline', 'cancel', 'unfriend'] as const) {
@@ -86,7 +86,7 @@ t.test('a batch of likes locks a limited number of accounts and posts', async (t
 
 /** Ids above those of all accounts and posts. */
 const FIRST_ID = 8_000_000_000_000_000;
-const idsOf = (...numbers: number[]) => numbers.map((number) => FIRST_ID + number);
+const highIds = (...numbers: number[]) => numbers.map((number) => FIRST_ID + number);
 const likesOf = (people: number[], posts: number[]) =>
   people.flatMap((person) => posts.map((post) => ({ person, post })));
 
@@ -102,23 +102,23 @@ t.test('the graph in tables keeps like counts up to date through every change', 
   const graph = tableGraph(db);
   const noEdges = { friendships: [], requests: [] };
   const changes: [what: string, change: () => Promise<unknown>][] = [
-    ['likes', () => graph.like(likesOf(idsOf(1, 2, 3, 4), idsOf(1, 2, 3)))],
-    ['some of them again', () => graph.like(likesOf(idsOf(4, 5), idsOf(3, 4)))],
-    ['unlikes, some of them without a like', () => graph.unlike(likesOf(idsOf(1, 9), idsOf(1, 2)))],
+    ['likes', () => graph.like(likesOf(highIds(1, 2, 3, 4), highIds(1, 2, 3)))],
+    ['some of them again', () => graph.like(likesOf(highIds(4, 5), highIds(3, 4)))],
+    ['unlikes, some of them without a like', () => graph.unlike(likesOf(highIds(1, 9), highIds(1, 2)))],
     ['a removed user', () => graph.removePerson(FIRST_ID + 4)],
     ['a removed post', () => graph.removePost(FIRST_ID + 3)],
-    ['many likes', () => graph.bulk.addEdges({ ...noEdges, likes: likesOf(idsOf(7, 8), idsOf(1, 5)) })],
-    ['fewer likes', () => graph.bulk.removeEdges({ ...noEdges, likes: likesOf(idsOf(7), idsOf(1, 5)) })],
+    ['many likes', () => graph.bulk.addEdges({ ...noEdges, likes: likesOf(highIds(7, 8), highIds(1, 5)) })],
+    ['fewer likes', () => graph.bulk.removeEdges({ ...noEdges, likes: likesOf(highIds(7), highIds(1, 5)) })],
   ];
   for (const [what, change] of changes) {
     await change();
     await expectCountsAgree(t, db, what);
   }
-  t.same(await countLikes(graph, idsOf(5, 9, 1, 2, 3, 5)), [1, 0, 3, 2, 0, 1], 'in the order of the posts');
+  t.same(await countLikes(graph, highIds(5, 9, 1, 2, 3, 5)), [1, 0, 3, 2, 0, 1], 'in the order of the posts');
 });
 
 t.test('transactions that count likes of the same posts do not deadlock', async (t) => {
-  const posts = idsOf(...Array.from({ length: 20 }, (_, post) => 100 + post));
+  const posts = highIds(...Array.from({ length: 20 }, (_, post) => 100 + post));
   const some = (person: number, of: number) => posts.filter((post) => (post * 7 + person) % of === 0);
   const change = (person: number) =>
     db.transaction().execute(async (trx) => {
@@ -128,7 +128,7 @@ t.test('transactions that count likes of the same posts do not deadlock', async 
       await graph.like(likesOf([person], some(person + 1, 4)));
       if (person % 5 === 0) await graph.removePerson(person);
     });
-  await Promise.all(idsOf(...Array.from({ length: 40 }, (_, person) => 100 + person)).map(change));
+  await Promise.all(highIds(...Array.from({ length: 40 }, (_, person) => 100 + person)).map(change));
   await expectCountsAgree(t, db, 'afterwards');
 });
 

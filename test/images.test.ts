@@ -1,89 +1,66 @@
-import { readdir, readlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readlink } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import t from 'tap';
 import { SMALL_IMAGE_BYTES } from '../db/images/small-images.js';
 import { png } from '../scripts/contract-test/image-builders.js';
 import { samples } from '../scripts/contract-test/images.js';
 import { pngChunk } from '../scripts/png.js';
-import { listImageNames } from './support/image-store.js';
+import { pngBlob } from '../scripts/request.js';
+import { listImageNames, putBytes } from './support/image-store.js';
 import { picture } from './support/picture.js';
+import type { RequestOptions } from './support/requests.js';
 import { createPost, startTestService, type TestUser } from './support/service.js';
 import { until } from './support/until.js';
 
 /*
- * The times at which the bytes of images are stored and removed, and requests for images without bytes or references. The
- * contract tests cover the responses to uploads and downloads.
+ * When the bytes of images are stored and removed, and requests for images without bytes or references. The contract tests
+ * cover the responses to uploads and downloads.
  */
 
 const MAX_BYTES = 400_000;
 const service = await startTestService(t, { UPLOAD_MAX_BYTES: String(MAX_BYTES) });
 const { directory, images } = service.stores;
 
-const blob = (bytes: Uint8Array, type: string) => new Blob([bytes], { type });
+type Form = NonNullable<RequestOptions['form']>;
+
 const nameOf = (path: string | null) => path?.split('/').at(-1) ?? '';
 
-type Entry = [name: string, value: string | Blob];
-
-function formOf(...entries: Entry[]): FormData {
-  const form = new FormData();
-  for (const [name, value] of entries) {
-    if (typeof value === 'string') form.append(name, value);
-    else form.append(name, value, 'a.png');
-  }
-  return form;
-}
-
-const create = (user: TestUser, ...entries: Entry[]) =>
-  user.send('POST', '/posts/create', { body: formOf(...entries) });
 const createWithImage = (user: TestUser) => createPost(user, { image: picture() });
-const edit = (user: TestUser, id: number, ...entries: Entry[]) =>
-  user.send('PUT', `/posts/edit?id=${id}`, { body: formOf(...entries) });
-const remove = (user: TestUser, id: number) => user.send('DELETE', `/posts/delete?id=${id}`);
+const edit = (user: TestUser, id: number, form: Form) => user.send('PUT', `/posts/edit?id=${id}`, { form });
 
-async function setPicture(user: TestUser, entry: Entry = ['image', picture()]): Promise<string> {
-  return (await user.send('PUT', '/profiles/me', { body: formOf(entry) })).body.profile_link;
+async function updatePicture(user: TestUser, form: Form = { image: picture() }): Promise<string> {
+  return (await user.send('PUT', '/profiles/me', { form })).body.profile_link;
 }
 
 async function readStored() {
   return { images: await listImageNames(images), uploads: await readdir(directory.uploads) };
 }
 
-const untilStored = (condition: (names: string[]) => boolean) =>
-  until(async () => condition((await readStored()).images));
-
 t.test('a rejected form stores no bytes and changes no post', async (t) => {
-  const [author, privateUser] = [await service.createUser(), await service.createUser({ private: true })];
+  const [author, stranger] = [await service.createUser(), await service.createUser()];
   const post = await createWithImage(author);
-  const hidden = await createWithImage(privateUser);
-  const texts: Entry[] = Object.entries({ title: 'Another title', text: 'Another text' });
-  const image: Entry = ['image', picture()];
-  const sized = (bytes: number): Entry => ['image', blob(Buffer.concat([samples.png, Buffer.alloc(bytes)]), '')];
-  const wrong: Entry = ['image', blob(samples.gif, 'image/png')];
-  const refused: [what: string, status: number, ...Entry[]][] = [
-    ['an unknown field after the image', 400, ...texts, image, ['tags', 'x']],
-    ['an author before the image', 400, ['author_id', `${author.id}`], ...texts, image],
-    ['a blank title after the image', 400, image, ['title', ' '], ['text', 'A text']],
-    ['two images', 400, ...texts, image, image],
-    ['an image of another type than declared', 400, ...texts, wrong],
-    ['several problems', 400, ['title', ''], ['text', ' '], ['author_id', '1'], wrong],
-    ['an image over the limit', 413, ...texts, sized(MAX_BYTES)],
-    ['a form over the limit', 413, ...texts, sized(MAX_BYTES + 300 * 1024)],
+  const texts = { title: 'Another title', text: 'Another text' };
+  const image = picture();
+  const sized = (bytes: number) => new Blob([samples.png, Buffer.alloc(bytes)]);
+  const refused: [what: string, status: number, form: Form][] = [
+    ['an unknown field after the image', 400, { ...texts, image, tags: 'x' }],
+    ['a blank title after the image', 400, { image, title: ' ', text: 'A text' }],
+    [
+      'an image of another type than declared',
+      400,
+      { ...texts, image: new Blob([samples.gif], { type: 'image/png' }) },
+    ],
+    ['an image over the limit', 413, { ...texts, image: sized(MAX_BYTES) }],
+    ['a form over the limit', 413, { ...texts, image: sized(MAX_BYTES + 300 * 1024) }],
   ];
   const before = await readStored();
-  for (const [what, status, ...entries] of refused) {
-    t.equal((await create(author, ...entries)).status, status, `create: ${what}`);
-    t.equal((await edit(author, post.id, ...entries)).status, status, `edit: ${what}`);
+  for (const [what, status, form] of refused) {
+    t.equal((await author.send('POST', '/posts/create', { form })).status, status, `create: ${what}`);
+    t.equal((await edit(author, post.id, form)).status, status, `edit: ${what}`);
   }
-  t.equal((await edit(author, post.id, image, ['remove_image', 'true'])).status, 400, 'an image and its removal');
-  const stranger = await service.createUser();
-  for (const { id } of [post, hidden, { id: Number.MAX_SAFE_INTEGER }]) {
-    t.equal((await edit(stranger, id, image)).status, 404, 'an edit by another user');
-    t.equal((await edit(stranger, id, ['remove_image', 'true'])).status, 404, 'a removal by another user');
-    t.equal((await remove(stranger, id)).status, 404, 'a deletion by another user');
-  }
+  t.equal((await edit(author, post.id, { image, remove_image: 'true' })).status, 400, 'an image and its removal');
+  t.equal((await edit(stranger, post.id, { image })).status, 404, 'an edit by another user');
   t.strictSame((await author.send('GET', '/posts/me')).body, [post]);
-  t.strictSame((await privateUser.send('GET', '/posts/me')).body, [hidden]);
   t.strictSame(await readStored(), before);
 });
 
@@ -92,13 +69,13 @@ t.test('an image is deleted from the store when it is replaced or removed, or it
   const kept = await createWithImage(author);
   const [replaced, removed] = [await createWithImage(author), await createWithImage(author)];
   const deleted = await createWithImage(author);
-  const [firstPicture, secondPicture] = [await setPicture(author), await setPicture(author)];
-  const replacement = (await edit(author, replaced.id, ['image', picture('jpeg')])).body.image;
-  await edit(author, removed.id, ['remove_image', 'true']);
-  await remove(author, deleted.id);
-  await setPicture(author, ['remove_image', 'true']);
+  const [firstPicture, secondPicture] = [await updatePicture(author), await updatePicture(author)];
+  const replacement = (await edit(author, replaced.id, { image: picture('jpeg') })).body.image;
+  await edit(author, removed.id, { remove_image: 'true' });
+  await author.send('DELETE', `/posts/delete?id=${deleted.id}`);
+  await updatePicture(author, { remove_image: 'true' });
   const removedNames = [replaced.image, removed.image, deleted.image, firstPicture, secondPicture].map(nameOf);
-  await untilStored((names) => !names.some((name) => removedNames.includes(name)));
+  await until(async () => !(await readStored()).images.some((name) => removedNames.includes(name)));
   const { images, uploads } = await readStored();
   for (const path of [kept.image, replacement]) {
     t.ok(images.includes(nameOf(path)), 'other images stay');
@@ -119,7 +96,7 @@ t.test('an image of a post whose author row is missing is visible to every user'
 
 t.test('returns 404 for an image whose bytes are lost', async (t) => {
   const user = await service.createUser();
-  for (const path of [String((await createWithImage(user)).image), await setPicture(user)]) {
+  for (const path of [String((await createWithImage(user)).image), await updatePicture(user)]) {
     const tag = String((await user.send('GET', path)).headers.get('etag'));
     await images.remove(nameOf(path));
     t.equal((await user.send('GET', path)).status, 404, path);
@@ -142,7 +119,7 @@ const skip =
 /** Creates a post with an image that is too large for the cache. Returns the path of the image. */
 async function createWithLargeImage(user: TestUser): Promise<string> {
   const image = png(pngChunk('IDAT', Buffer.alloc(SMALL_IMAGE_BYTES)));
-  return String((await createPost(user, { image: blob(image, 'image/png') })).image);
+  return String((await createPost(user, { image: pngBlob(image) })).image);
 }
 
 t.test('an image is closed after its response, also after a response to HEAD', { skip }, async (t) => {
@@ -167,12 +144,13 @@ t.test('HEAD does not read an image to its end', async (t) => {
   const path = await createWithLargeImage(user);
   const { get } = images;
   let stream: Readable | undefined;
-  images.get = async (name) => {
-    const image = await get(name);
-    stream = image?.stream;
-    return image;
-  };
-  t.teardown(() => Object.assign(images, { get }));
+  t.intercept(images, 'get', {
+    async value(name: string) {
+      const image = await get(name);
+      stream = image?.stream;
+      return image;
+    },
+  });
   const { status, headers } = await user.send('HEAD', path);
   t.equal(status, 200);
   t.ok(Number(headers.get('content-length')) > 0);
@@ -182,10 +160,7 @@ t.test('HEAD does not read an image to its end', async (t) => {
 
 t.test('does not serve a stored image that no post or profile references', async (t) => {
   const user = await service.createUser();
-  const stray = `${'a'.repeat(32)}.png`;
-  const upload = join(directory.uploads, stray);
-  await writeFile(upload, samples.png);
-  await images.put(stray, upload);
+  const stray = await putBytes(images, directory.uploads, samples.png);
   t.ok((await listImageNames(images)).includes(stray));
   for (const route of ['posts', 'profiles']) {
     t.equal((await user.send('GET', `/${route}/image/${stray}`)).status, 404, route);

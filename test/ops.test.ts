@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { pino } from 'pino';
 import t from 'tap';
 import { createMetrics } from '../handlers/http/metrics.js';
 import { buildOpsServer, type HealthChecks, runChecks } from '../handlers/http/ops.js';
 import { startTestService } from './support/service.js';
-import { writeBytes } from './support/wire.js';
+import { openConnection, writeBytes } from './support/wire.js';
 
 const service = await startTestService(t);
 
@@ -88,8 +87,7 @@ t.test('logs the cause of a 500', async (t) => {
 
 t.test('stops although a client has opened a connection without a request', { timeout: 60_000 }, async (t) => {
   const { opsUrl, stop } = await startTestService(t);
-  const socket = connect(Number(new URL(opsUrl).port), '127.0.0.1');
-  const closed = new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve));
+  const { socket, closed } = openConnection(t, opsUrl);
   await once(socket, 'connect');
   // Once this has a response, the connection above has been accepted.
   await fetch(`${opsUrl}/livez`);

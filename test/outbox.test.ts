@@ -20,10 +20,7 @@ const environment = await freshStores(t);
 const stores = await openTestStores(t, environment);
 const { db, graph, outbox, images } = stores;
 
-const { account, post, upload } = createFixtures(stores);
-
-const enqueueEntry = (kind: 'person' | 'post' | 'image', key: string | number) =>
-  db.transaction().execute((trx) => enqueue(trx, [{ kind, key }]));
+const { account, post, upload, enqueueEntries } = createFixtures(stores);
 
 const waiting = async (key: string | number) =>
   db.selectFrom('outbox').selectAll().where('key', '=', String(key)).where('delivered', '=', false).execute();
@@ -36,11 +33,7 @@ t.test('delivery is idempotent: it keeps entities with a row and removes the oth
     { person: liker, post: existing },
     { person: liker, post: missing },
   ]);
-  const entries = [
-    ...(await enqueueEntry('post', missing)),
-    ...(await enqueueEntry('post', existing)),
-    ...(await enqueueEntry('post', missing)),
-  ];
+  const entries = await enqueueEntries([missing, existing, missing].map((key) => ({ kind: 'post', key })));
   await outbox.deliver(entries);
   await outbox.deliver(entries);
   t.same(await countLikes(graph, [existing, missing]), [1, 0]);
@@ -61,7 +54,7 @@ t.test('concurrent deliveries process each entry once', async (t) => {
   const existing = [await post(author), await post(author), await post(author)];
   const missing = existing.map((id) => id + 1000);
   await graph.like([...existing, ...missing].map((post) => ({ person: liker, post })));
-  const entries = (await Promise.all([...existing, ...missing].map((key) => enqueueEntry('post', key)))).flat();
+  const entries = await enqueueEntries([...existing, ...missing].map((key) => ({ kind: 'post', key })));
   await Promise.all([...entries, ...entries].map((entry) => outbox.deliver([entry])));
   const left = db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).where('delivered', '=', false);
   t.same(await left.execute(), []);
@@ -72,7 +65,7 @@ t.test('the relay delivers entries that a request has left undelivered', async (
   const liker = await account();
   const missing = 5_000_000;
   await graph.like([{ person: liker, post: missing }]);
-  await enqueueEntry('post', missing);
+  await enqueueEntries([{ kind: 'post', key: missing }]);
   await until(async () => (await waiting(missing)).length === 0);
   t.same(await countLikes(graph, [missing]), [0]);
 });
@@ -178,7 +171,7 @@ t.test('keeps the bytes of an image that a row has claimed', async (t) => {
   });
   t.same(await waiting(name), []);
   t.ok(await images.get(name).then((image) => image?.stream.destroy()));
-  await outbox.deliver(await enqueueEntry('image', name));
+  await outbox.deliver(await enqueueEntries([{ kind: 'image', key: name }]));
   t.ok((await listImageNames(images)).includes(name), 'another delivered entry for the image does not remove it');
 });
 

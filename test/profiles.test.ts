@@ -1,12 +1,9 @@
-import { readdir } from 'node:fs/promises';
 import t from 'tap';
-import { samples } from '../scripts/contract-test/images.js';
-import { countLikes, drainOutbox, readEdges } from './support/contents.js';
+import { countLikes, drainOutbox } from './support/contents.js';
 import { listImageNames } from './support/image-store.js';
 import { picture } from './support/picture.js';
 import type { RequestOptions } from './support/requests.js';
 import { befriend, createPost, PASSWORD, startTestService, type TestUser } from './support/service.js';
-import { until } from './support/until.js';
 
 const service = await startTestService(t);
 const { db, graph, images } = service.stores;
@@ -33,11 +30,9 @@ t.test('a rejected update changes nothing and stores no image', async (t) => {
   const all = { name: 'Ann', private: 'true', image: gif };
   const change = { password: NEW_PASSWORD, current_password: PASSWORD };
   for (const [status, title, form] of [
-    [400, 'a field', { ...all, ...change, email: 'none' }],
     [400, 'an undocumented field', { ...all, ...change, extra: '1' }],
     [400, 'no current password', { ...all, password: NEW_PASSWORD }],
     [400, 'an image and its removal', { ...all, remove_image: 'true' }],
-    [400, 'an image of another type', { ...all, ...change, image: new Blob([samples.gif], { type: 'image/png' }) }],
     [401, 'a wrong password', { ...all, ...change, current_password: NEW_PASSWORD }],
     [409, 'a username in use', { ...all, ...change, username }],
     [409, 'an email address in use', { ...all, ...change, email }],
@@ -65,7 +60,7 @@ t.test('a deleted account leaves no trace', async (t) => {
     accounts: (await db.selectFrom('accounts').where('id', '=', id).select('id').execute()).length,
     sessions: (await db.selectFrom('sessions').where('account_id', '=', id).select('id').execute()).length,
     posts: (await db.selectFrom('posts').where('author_id', '=', id).select('id').execute()).length,
-    edges: Object.values(await readEdges(service.stores, [id])).map(({ length }) => length),
+    edges: Object.values(await graph.bulk.edgesOf([id])).map(({ length }) => length),
     likesOfPosts: await countLikes(graph, posts),
     images: (await listImageNames(images)).length - before.length,
   });
@@ -75,10 +70,4 @@ t.test('a deleted account leaves no trace', async (t) => {
   await drainOutbox(service.stores);
   t.same(await left(), { accounts: 0, sessions: 0, posts: 0, edges: [0, 0, 0], likesOfPosts: [0, 0], images: 0 });
   t.same(await listImageNames(images), before);
-});
-
-t.test('no upload remains in the spool directory, whether it was accepted or rejected', async (t) => {
-  // Files are removed after the response has been sent.
-  await until(async () => (await readdir(service.context.uploadsDir)).length === 0);
-  t.pass('no file is left');
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { purgeExpiredKeys } from '../db/idempotency-keys.js';
 import { startPurging } from '../db/purge.js';
 import { purgeExpiredSessions } from '../db/sessions.js';
@@ -8,58 +8,42 @@ import type { Stores } from '../db/stores.js';
 import { freshStores, openTestStores, silentLog } from './support/stores.js';
 import { until } from './support/until.js';
 
-const HOUR_MS = 60 * 60 * 1000;
-const fromNow = (ms: number) => new Date(Date.now() + ms);
-
-/** Adds a session and an idempotency key that have expired, and one of each that has not. Returns the id of the expired ones. */
-async function addRows({ db }: Stores): Promise<string> {
-  const [expired, live] = [randomUUID(), randomUUID()];
-  const { id: account_id } = await db
+/** Adds an account with an expired session and idempotency key, and one of each that has not expired. Returns its id. */
+async function addRows({ db }: Stores): Promise<number> {
+  const name = randomUUID();
+  const { id } = await db
     .insertInto('accounts')
-    .values({ name: 'Test', username: expired, username_key: expired, email: expired, password_hash: 'hash' })
+    .values({ name: 'Test', username: name, username_key: name, email: name, password_hash: 'hash' })
     .returning('id')
     .executeTakeFirstOrThrow();
-  const session = { account_id, device_name: 'Test' };
-  const key = { account_id, form_hash: 'hash', post_id: 1 };
-  await db
-    .insertInto('sessions')
-    .values([
-      { ...session, id: expired, expires_at: fromNow(-1000) },
-      { ...session, id: live, expires_at: fromNow(HOUR_MS) },
-    ])
-    .execute();
-  await db
-    .insertInto('idempotency_keys')
-    .values([
-      { ...key, key: expired, created_at: fromNow(-25 * HOUR_MS).toISOString() },
-      { ...key, key: live, created_at: fromNow(-23 * HOUR_MS).toISOString() },
-    ])
-    .execute();
-  return expired;
+  await sql`
+    insert into sessions (id, account_id, device_name, expires_at)
+    select gen_random_uuid(), ${id}, 'Test', now() + hours * interval '1 hour' from unnest(array[-1, 1]) as hours`.execute(
+    db,
+  );
+  await sql`
+    insert into idempotency_keys (account_id, key, form_hash, post_id, created_at)
+    select ${id}, hours, 'hash', 1, now() - hours * interval '1 hour' from unnest(array[25, 23]) as hours`.execute(db);
+  return id;
 }
 
-async function untilPurged({ db }: Stores, id: string): Promise<void> {
-  const rows = async () => [
-    ...(await db.selectFrom('sessions').select('id').where('id', '=', id).execute()),
-    ...(await db.selectFrom('idempotency_keys').select('key').where('key', '=', id).execute()),
-  ];
-  await until(async () => (await rows()).length === 0);
-}
-
-async function countRows({ db }: Stores): Promise<number[]> {
-  const sessions = await db.selectFrom('sessions').select('id').execute();
-  const keys = await db.selectFrom('idempotency_keys').select('key').execute();
-  return [sessions.length, keys.length];
+/** Waits until the expired rows of an account are deleted, and expects the others to be kept. */
+async function expectPurged(t: Test, { db }: Stores, account: number): Promise<void> {
+  const countRows = async () => {
+    const sessions = await db.selectFrom('sessions').select('id').where('account_id', '=', account).execute();
+    const keys = await db.selectFrom('idempotency_keys').select('key').where('account_id', '=', account).execute();
+    return [sessions.length, keys.length];
+  };
+  await until(async () => (await countRows()).every((count) => count < 2));
+  t.same(await countRows(), [1, 1], 'unexpired rows are kept');
 }
 
 t.test('a start purges expired sessions and idempotency keys, and no others', async (t) => {
   const environment = await freshStores(t);
   const before = await openTestStores(t, environment);
-  const expired = await addRows(before);
+  const account = await addRows(before);
   await before.close();
-  const stores = await openTestStores(t, environment);
-  await untilPurged(stores, expired);
-  t.same(await countRows(stores), [1, 1], 'unexpired ones are kept');
+  await expectPurged(t, await openTestStores(t, environment), account);
 });
 
 t.test('a purge reads only the expired rows, from an index', async (t) => {
@@ -92,9 +76,8 @@ t.test('purges periodically; a failed purge is logged, and the next one succeeds
     await schema.alterTable(table).renameTo('renamed').execute();
     await until(() => warnings.includes(message));
     await schema.alterTable('renamed').renameTo(table).execute();
-    await untilPurged(stores, await addRows(stores));
+    await expectPurged(t, stores, await addRows(stores));
   }
   await purging.stop();
   t.equal(new Set(warnings).size, 2, 'no other warning');
-  t.same(await countRows(stores), [2, 2], 'unexpired ones are kept');
 });

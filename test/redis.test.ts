@@ -8,7 +8,7 @@ import { noopObserver } from '../db/support/observer.js';
 import { listen } from './support/listen.js';
 import { parseLog } from './support/log.js';
 import { type Fault, startProxy } from './support/proxy.js';
-import { connectRedis, freshRedisUrl, skipWithoutRedis } from './support/redis.js';
+import { connectRedis, freshRedisUrl, needsRedis } from './support/redis.js';
 import { startTestService } from './support/service.js';
 import { until } from './support/until.js';
 import { createWireSender } from './support/wire.js';
@@ -49,8 +49,8 @@ async function startCountingService(t: Test, url: string, environment: Record<st
   };
 }
 
-/** Opens a connection without a service, and records its log messages with their details. */
-async function openConnection(t: Test, url: string) {
+/** Opens a connection without a service, with the log messages about it and their details. */
+async function openWithLog(t: Test, url: string) {
   const lines: string[] = [];
   const details: string[] = [];
   const write = (detail: object, line: string) => {
@@ -66,13 +66,13 @@ t.test('rediss URLs use TLS with the server name', async (t) => {
   const server = createServer((socket) => socket.on('error', () => undefined));
   const port = await listen(t, server);
   const hello = once(server, 'connection').then(([socket]) => once(socket, 'data'));
-  await openConnection(t, `rediss://:secret@localhost:${port}/1`);
+  await openWithLog(t, `rediss://:secret@localhost:${port}/1`);
   const [bytes] = await hello;
   t.equal(bytes[0], 22, 'a handshake record');
   t.ok(bytes.includes('localhost'));
 });
 
-t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
+t.test('with Redis', needsRedis, async (t) => {
   const url = await freshRedisUrl(t);
   const admin = connectRedis(t, url);
   const proxy = await startProxy(t, url);
@@ -163,23 +163,9 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
     });
   }
 
-  t.test('a service that starts without Redis uses it later, and starts a new window when one ends', async (t) => {
-    await proxy.setFault('refuse');
-    const late = await startCountingService(t, proxy.url, { RATE_LIMIT_WINDOW: '2' });
-    t.same([await late.count('203.0.113.1'), await late.count('203.0.113.1')], [1, 2]);
-    await until(() => late.redisMessages().length > 0);
-    await proxy.setFault('none');
-    await until(() => late.redisMessages().length > 1);
-    t.same(late.redisMessages(), [UNAVAILABLE, AVAILABLE]);
-    await late.count('203.0.113.2');
-    t.ok((await admin.pttl(keyOf('203.0.113.2'))) <= 2000, 'it counts in Redis, in its window');
-    await until(async () => (await admin.exists(keyOf('203.0.113.2'))) === 0);
-    t.equal(await late.count('203.0.113.2'), 1);
-  });
-
   t.test('replaces a connection that is silent from the start', async (t) => {
     await proxy.setFault('silence');
-    const { redis, lines } = await openConnection(t, proxy.url);
+    const { redis, lines } = await openWithLog(t, proxy.url);
     await until(() => lines.length > 0);
     await proxy.setFault('none');
     await until(() => lines.length > 1);
@@ -188,7 +174,7 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
   });
 
   t.test('a command that timed out is not executed later', async (t) => {
-    const { redis, lines } = await openConnection(t, proxy.url);
+    const { redis, lines } = await openWithLog(t, proxy.url);
     await proxy.setFault('silence');
     const lost = redis.run('count', (client) => client.incr('lost'));
     await t.rejects(lost, StoreUnavailableError);
@@ -200,7 +186,7 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
   });
 
   t.test('keeps reconnecting while Redis is unavailable, without a limit', async (t) => {
-    const { redis, lines } = await openConnection(t, proxy.url);
+    const { redis, lines } = await openWithLog(t, proxy.url);
     let attempts = 0;
     redis.client.on('reconnecting', () => {
       attempts += 1;
@@ -219,7 +205,7 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
     await admin.acl('SETUSER', user, 'on', `>${password}`, '~*', '+@all', '-@write');
     t.teardown(() => admin.acl('DELUSER', user));
     const credentialedUrl = Object.assign(new URL(url), { username: user, password: encodeURIComponent(password) });
-    const { redis, lines } = await openConnection(t, credentialedUrl.href);
+    const { redis, lines } = await openWithLog(t, credentialedUrl.href);
     await redis.check();
     const count = () => redis.run('count', (client) => client.incr('x'));
     await t.rejects(count(), StoreUnavailableError);
@@ -239,7 +225,7 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
       [{ username: user, password: 'hunter2' }, /WRONGPASS/],
       [{ username: user, password: 'right', pathname: '/4294967' }, /DB index is out of range/],
     ] as const) {
-      const { redis, lines, details } = await openConnection(t, Object.assign(new URL(url), changes).href);
+      const { redis, lines, details } = await openWithLog(t, Object.assign(new URL(url), changes).href);
       await t.rejects(redis.check(), StoreUnavailableError);
       await until(() => lines.length > 0);
       t.same(lines, [UNAVAILABLE]);

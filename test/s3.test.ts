@@ -18,6 +18,7 @@ import { listImageNames, openStream, putBytes, testImageStore, writeUpload } fro
 import { listen } from './support/listen.js';
 import { startProxy } from './support/proxy.js';
 import { silentLog } from './support/stores.js';
+import { retryWhileUnavailable } from './support/until.js';
 
 const { S3_ENDPOINT, S3_BUCKET, AWS_ACCESS_KEY_ID } = process.env;
 const missing = Object.entries({ S3_ENDPOINT, S3_BUCKET, AWS_ACCESS_KEY_ID })
@@ -61,7 +62,7 @@ async function testS3(endpoint: string): Promise<void> {
   }
 
   /** Opens the store through a proxy. `until` waits until the log reports that it is unavailable or available. */
-  async function openFaulty(t: Test, options: Partial<S3Options> & { directory?: string } = {}) {
+  async function openThroughProxy(t: Test, options: Partial<S3Options> & { directory?: string } = {}) {
     const proxy = await startProxy(t, endpoint, '80');
     let isUnavailable = false;
     const log: Log = {
@@ -78,7 +79,7 @@ async function testS3(endpoint: string): Promise<void> {
       proxy,
       images: await openImages(t, through, log),
       /** Stores an image without the proxy and its short timeout, which a large one may exceed on a busy machine. */
-      store: (bytes: Uint8Array) => put(direct, bytes),
+      putDirectly: (bytes: Uint8Array) => put(direct, bytes),
       async until(expected: 'unavailable' | 'available') {
         while (isUnavailable !== (expected === 'unavailable')) await sleep(10);
       },
@@ -119,7 +120,7 @@ async function testS3(endpoint: string): Promise<void> {
 
   for (const fault of ['refuse', 'silence'] as const) {
     await t.test(`while the server is unavailable (${fault}), calls fail, later ones immediately`, async (t) => {
-      const { proxy, images, until } = await openFaulty(t);
+      const { proxy, images, until } = await openThroughProxy(t);
       const name = await put(images, Buffer.from('there'));
       await proxy.setFault(fault);
       // As many calls of each kind as connections: if calls leaked them, none would be left.
@@ -142,7 +143,7 @@ async function testS3(endpoint: string): Promise<void> {
   }
 
   await t.test('silent connections fail one call rather than one call each', { skip: closesConnections }, async (t) => {
-    const { proxy, images } = await openFaulty(t, { poolSize: 8 });
+    const { proxy, images } = await openThroughProxy(t, { poolSize: 8 });
     const name = await put(images, randomBytes(1000));
     await Promise.all(Array.from({ length: 8 }, async () => buffer(await openStream(images, name))));
     await proxy.setFault('half-open');
@@ -151,7 +152,7 @@ async function testS3(endpoint: string): Promise<void> {
   });
 
   await t.test('calls that time out do not exceed the maximum number of connections', async (t) => {
-    const { proxy, images } = await openFaulty(t, { poolSize: 2, timeoutMs: 300 });
+    const { proxy, images } = await openThroughProxy(t, { poolSize: 2, timeoutMs: 300 });
     // Longer than the timeout of a call, and shorter than that of the probe, which keeps the store available.
     await proxy.setFault({ latencyMs: 400 });
     let mostOpen = 0;
@@ -165,18 +166,6 @@ async function testS3(endpoint: string): Promise<void> {
     t.ok(mostOpen <= 2 + 1, `${mostOpen} connections, of which one is for the probe`);
   });
 
-  /** Reads an image. Retries while the store counts as unavailable, as it may shortly after a fault. */
-  async function readOnceAvailable(images: ImageStore, name: string): Promise<Buffer> {
-    for (;;) {
-      try {
-        return await buffer(await openStream(images, name));
-      } catch (error) {
-        if (!(error instanceof StoreUnavailableError)) throw error;
-        await sleep(10);
-      }
-    }
-  }
-
   await t.test('an image without a Content-Length fails the call', async (t) => {
     const server = createServer((_, response) => void response.writeHead(200).write('bytes', () => response.end()));
     const images = await openImages(t, { endpoint: `http://127.0.0.1:${await listen(t, server)}` });
@@ -185,16 +174,17 @@ async function testS3(endpoint: string): Promise<void> {
 
   for (const how of ['silence', 'reset'] as const) {
     await t.test(`${how} within an image ends the stream with an error`, async (t) => {
-      const { proxy, images, store } = await openFaulty(t);
-      const name = await store(randomBytes(LARGE_BYTES));
+      const { proxy, images, putDirectly } = await openThroughProxy(t);
+      const name = await putDirectly(randomBytes(LARGE_BYTES));
       await proxy.setFault({ afterBytes: 100_000, how });
       await t.rejects(buffer(await openStream(images, name)));
       await proxy.setFault('none');
-      t.equal((await readOnceAvailable(images, name)).length, LARGE_BYTES);
+      const bytes = await retryWhileUnavailable(async () => buffer(await openStream(images, name)));
+      t.equal(bytes.length, LARGE_BYTES);
     });
 
     await t.test(`${how} before the response fails the call`, async (t) => {
-      const { proxy, images, until } = await openFaulty(t);
+      const { proxy, images, until } = await openThroughProxy(t);
       const name = await put(images, randomBytes(10));
       await proxy.setFault({ afterBytes: 0, how });
       proxy.sent = '';
@@ -209,7 +199,7 @@ async function testS3(endpoint: string): Promise<void> {
   }
 
   await t.test('an upload whose connection is reset is repeated once', async (t) => {
-    const { proxy, images } = await openFaulty(t);
+    const { proxy, images } = await openThroughProxy(t);
     await proxy.setFault({ afterBytes: 0, how: 'reset' });
     proxy.sent = '';
     await t.rejects(put(images, randomBytes(10)), StoreUnavailableError);
@@ -217,8 +207,8 @@ async function testS3(endpoint: string): Promise<void> {
   });
 
   await t.test('a stream that fails without a listener does not end the process', async (t) => {
-    const { proxy, images, store } = await openFaulty(t);
-    const name = await store(randomBytes(LARGE_BYTES));
+    const { proxy, images, putDirectly } = await openThroughProxy(t);
+    const name = await putDirectly(randomBytes(LARGE_BYTES));
     await proxy.setFault({ afterBytes: 100_000, how: 'reset' });
     const unread = await openStream(images, name);
     while (!unread.closed) await sleep(10);
@@ -241,8 +231,8 @@ async function testS3(endpoint: string): Promise<void> {
   });
 
   await t.test('a late reader of a silent stream gets an error', async (t) => {
-    const { proxy, images, store } = await openFaulty(t, { timeoutMs: 300 });
-    const name = await store(randomBytes(LARGE_BYTES));
+    const { proxy, images, putDirectly } = await openThroughProxy(t, { timeoutMs: 300 });
+    const name = await putDirectly(randomBytes(LARGE_BYTES));
     await proxy.setFault({ afterBytes: 60_000, how: 'silence' });
     const stream = await openStream(images, name);
     await sleep(900);
@@ -250,7 +240,7 @@ async function testS3(endpoint: string): Promise<void> {
   });
 
   await t.test('unread images leave no connection open', async (t) => {
-    const { proxy, images } = await openFaulty(t, { timeoutMs: 5000, poolSize: 3 });
+    const { proxy, images } = await openThroughProxy(t, { timeoutMs: 5000, poolSize: 3 });
     const name = await put(images, randomBytes(300_000));
     const unread = async () => {
       for (let left = 20; left > 0; left -= 1) (await openStream(images, name)).destroy();
@@ -261,7 +251,7 @@ async function testS3(endpoint: string): Promise<void> {
   });
 
   await t.test('slow readers hold no connection and leave no file', async (t) => {
-    const { proxy, images } = await openFaulty(t, { timeoutMs: 5000, poolSize: 2, directory: t.testdir() });
+    const { proxy, images } = await openThroughProxy(t, { timeoutMs: 5000, poolSize: 2, directory: t.testdir() });
     const bytes = randomBytes(LARGE_BYTES);
     const name = await put(images, bytes);
     const slowStreams = await Promise.all(Array.from({ length: 3 }, () => openStream(images, name)));
@@ -287,7 +277,7 @@ async function testS3(endpoint: string): Promise<void> {
   });
 
   await t.test('reuses connections for consecutive calls', { skip: closesConnections }, async (t) => {
-    const { proxy, images } = await openFaulty(t, { timeoutMs: 5000 });
+    const { proxy, images } = await openThroughProxy(t, { timeoutMs: 5000 });
     for (const size of [LARGE_BYTES, 1, 0, LARGE_BYTES]) {
       const name = await put(images, randomBytes(size));
       await buffer(await openStream(images, name));

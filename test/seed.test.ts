@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { Stores } from '../db/stores.js';
+import { document } from '../scripts/contract-test/document.js';
 import { friendPairs, likePairs } from '../scripts/seed/edges.js';
 import { type Population, problemsOf } from '../scripts/seed/population.js';
 import { seed } from '../scripts/seed/seed.js';
@@ -10,8 +10,6 @@ import { emptyStores, findingsByRule, openStoresWithoutRelay, verifyStores } fro
 import { runCommand } from './support/processes.js';
 import { startTestService } from './support/service.js';
 import { claimGraphFor, onServices, openTestStores, temporaryDirectory } from './support/stores.js';
-
-const document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'));
 
 const POPULATION: Population = {
   accounts: 30,
@@ -50,11 +48,11 @@ t.test('creates the requested data in addition to existing data, and the same da
   t.same(findingsByRule(await verifyStores(stores)), {});
   t.ok(steps.has('likes'), 'reports progress');
 
-  const one = await readSeeded(stores, first);
-  t.equal(one.accounts.length, POPULATION.accounts);
-  t.equal(one.posts.length, POPULATION.posts);
-  t.same(await readSeeded(stores, second), one);
-  t.notSame(await readSeeded(stores, other), one);
+  const data = await readSeeded(stores, first);
+  t.equal(data.accounts.length, POPULATION.accounts);
+  t.equal(data.posts.length, POPULATION.posts);
+  t.same(await readSeeded(stores, second), data);
+  t.notSame(await readSeeded(stores, other), data);
 
   const [newest] = await stores.db.selectFrom('posts').select('id').orderBy('created_at', 'desc').execute();
   const isLast = [first, second, other].some(({ posts }) => posts.at(-1) === newest?.id);

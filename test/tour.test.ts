@@ -1,25 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as sendRequest } from 'node:http';
-import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { EMPTY_CONTENTS, readContents } from './support/contents.js';
+import { expectEmptyStores } from './support/contents.js';
 import { listen } from './support/listen.js';
+import { runCommand, script, spawnNode } from './support/processes.js';
 import { startTestService } from './support/service.js';
 
-/** Starts the tour as `npm run tour` does. */
-function startTour(t: Test, BASE_URL: string) {
-  const child = spawn(process.execPath, ['.build/scripts/tour.js'], { env: { PATH: process.env.PATH, BASE_URL } });
-  t.teardown(() => child.kill('SIGKILL'));
-  const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
-  const ended = once(child, 'close').then(async ([code]) => ({ code, stdout: await stdout, stderr: await stderr }));
-  return { child, ended };
-}
+/** Runs the tour as `npm run tour` does. */
+const runTour = (t: Test, BASE_URL: string) => runCommand(t, ['tour'], { BASE_URL });
 
-const runTour = (t: Test, baseUrl: string) => startTour(t, baseUrl).ended;
-
-/** Starts a proxy to a service. `intercept` may replace the response to a request with a status, or lose it. */
-async function startProxy(
+/** Starts an HTTP proxy to a service. `intercept` may replace the response to a request with a status, or lose it. */
+async function startInterceptor(
   t: Test,
   serviceUrl: string,
   intercept: (request: string) => { status: number } | { loseResponse: true } | undefined,
@@ -45,9 +37,8 @@ async function startProxy(
 const service = await startTestService(t);
 
 t.test('the tour shows each step, deletes its accounts, and names the explorer', async (t) => {
-  const { code, stdout, stderr } = await runTour(t, `${service.url}/`);
-  t.equal(code, 0);
-  t.equal(stderr, '');
+  const { code, output } = await runTour(t, `${service.url}/`);
+  t.equal(code, 0, output);
   for (const step of [
     /1\. The response to an invalid request lists all problems\n +POST \/auth\/register\n +400 .*"errors":\[/,
     /2\. Ada registers\n +POST \/auth\/register .*\n +201 {2}\{"id":\d+\}/,
@@ -57,91 +48,90 @@ t.test('the tour shows each step, deletes its accounts, and names the explorer',
     /with his like\n +GET \/posts\/\d+\n +200 .*"like_count":1,"liked_by_me":true/,
     /Ben deletes the account.*\n +DELETE \/profiles\/me .*\n +200 /,
   ]) {
-    t.match(stdout, step);
+    t.match(output, step);
   }
-  t.match(stdout, /"token":"[^"]{8}…"/);
-  t.notMatch(stdout, /eyJ[\w-]{20}/, 'no token is printed completely');
-  t.notMatch(stdout, /Tour!/, 'no password is printed');
-  t.notOk(stdout.includes('\u001b'), 'no colors are printed to a pipe');
-  t.ok(stdout.endsWith(`at ${service.url}/docs\n`));
-  t.same(await readContents(service.stores), EMPTY_CONTENTS);
+  t.match(output, /"token":"[^"]{8}…"/);
+  t.notMatch(output, /eyJ[\w-]{20}/, 'no token is printed completely');
+  t.notMatch(output, /Tour!/, 'no password is printed');
+  t.notOk(output.includes('\u001b'), 'no colors are printed to a pipe');
+  t.ok(output.endsWith(`at ${service.url}/docs\n`));
+  await expectEmptyStores(t, service.stores);
 });
 
 t.test('an unexpected status exits with 1 and names the step, after both accounts are deleted', async (t) => {
   const fails = (request: string) => (request === 'GET /friends/requests' ? { status: 500 } : undefined);
-  const url = await startProxy(t, service.url, fails);
-  const { code, stderr } = await runTour(t, url);
+  const url = await startInterceptor(t, service.url, fails);
+  const { code, output } = await runTour(t, url);
   t.equal(code, 1);
-  t.match(stderr, /^Step \d+: expected status 200\.\n$/);
-  t.same(await readContents(service.stores), EMPTY_CONTENTS);
+  t.match(output, /^Step \d+: expected status 200\.$/m);
+  await expectEmptyStores(t, service.stores);
 });
 
 const ADVICE = 'Wait \\d+ s, or start the service with a higher limit:';
 
 t.test('says what to do about the rate limit, after both accounts are deleted', async (t) => {
   const limited = await startTestService(t, { RATE_LIMIT_MAX: '4' });
-  const { code, stderr } = await runTour(t, limited.url);
+  const { code, output } = await runTour(t, limited.url);
   t.equal(code, 1);
-  t.match(stderr, new RegExp(`^Too many requests\\. ${ADVICE} RATE_LIMIT_MAX=1000 npm start\n$`));
-  t.same(await readContents(limited.stores), EMPTY_CONTENTS);
+  t.match(output, new RegExp(`^Too many requests\\. ${ADVICE} RATE_LIMIT_MAX=1000 npm start$`, 'm'));
+  await expectEmptyStores(t, limited.stores);
 });
 
 t.test('registers no account if the strict limit would prevent the deletion of the accounts', async (t) => {
   const limited = await startTestService(t, { RATE_LIMIT_STRICT_MAX: '13' });
   t.equal((await runTour(t, limited.url)).code, 0);
-  const { code, stdout, stderr } = await runTour(t, limited.url);
+  const { code, output } = await runTour(t, limited.url);
   t.equal(code, 1);
-  t.notMatch(stdout, 'Ada registers');
+  t.notMatch(output, 'Ada registers');
   const refusal = `The tour needs 6 .*, and 5 are left\\. ${ADVICE} RATE_LIMIT_STRICT_MAX=1000 npm start`;
-  t.match(stderr, new RegExp(`^${refusal}\n$`));
+  t.match(output, new RegExp(`^${refusal}$`, 'm'));
 });
 
 t.test('waits if the rate limit prevents the deletion of an account', async (t) => {
   let deletions = 0;
-  const url = await startProxy(t, service.url, (request) => {
+  const url = await startInterceptor(t, service.url, (request) => {
     if (request !== 'DELETE /profiles/me') return undefined;
     deletions += 1;
     return deletions === 1 ? { status: 429 } : undefined;
   });
-  const { code, stderr } = await runTour(t, url);
+  const { code, output } = await runTour(t, url);
   t.equal(code, 0);
-  t.match(stderr, /^Waiting 1 s until the accounts can be deleted/);
+  t.match(output, /^Waiting 1 s until the accounts can be deleted/m);
   t.equal(deletions, 3);
-  t.same(await readContents(service.stores), EMPTY_CONTENTS);
+  await expectEmptyStores(t, service.stores);
 });
 
 t.test('deletes an account whose registration got no response', async (t) => {
   let registrations = 0;
-  const url = await startProxy(t, service.url, (request) => {
+  const url = await startInterceptor(t, service.url, (request) => {
     if (request !== 'POST /auth/register') return undefined;
     registrations += 1;
     return registrations === 3 ? { loseResponse: true } : undefined;
   });
-  const { code, stdout, stderr } = await runTour(t, url);
+  const { code, output } = await runTour(t, url);
   t.equal(code, 1);
-  t.match(stderr, /^No response from http/);
-  t.match(stdout, 'Ben deletes the account');
-  t.same(await readContents(service.stores), EMPTY_CONTENTS);
+  t.match(output, /^No response from http/m);
+  t.match(output, 'Ben deletes the account');
+  await expectEmptyStores(t, service.stores);
 });
 
 t.test('deletes its accounts on Ctrl-C, which arrives twice', async (t) => {
   let child: ChildProcess | undefined;
-  const url = await startProxy(t, service.url, (request) => {
+  const url = await startInterceptor(t, service.url, (request) => {
     if (request === 'POST /posts/create' || request === 'DELETE /profiles/me') child?.kill('SIGINT');
     return undefined;
   });
-  const tour = startTour(t, url);
+  const tour = spawnNode(t, [script('tour')], { BASE_URL: url });
   child = tour.child;
-  const { code, stdout, stderr } = await tour.ended;
-  t.equal(code, 1);
-  t.equal(stderr, 'Interrupted.\n');
-  t.notMatch(stdout, 'Ben likes the post');
-  t.same(await readContents(service.stores), EMPTY_CONTENTS);
+  t.same(await once(child, 'close'), [1, null]);
+  t.match(tour.output(), /^Interrupted\.$/m);
+  t.notMatch(tour.output(), 'Ben likes the post');
+  await expectEmptyStores(t, service.stores);
 });
 
 t.test('says how to start the service if none is running', async (t) => {
   await service.stop();
-  const { code, stderr } = await runTour(t, service.url);
+  const { code, output } = await runTour(t, service.url);
   t.equal(code, 1);
-  t.match(stderr, /^No response from http\S+\. Start the service first: npm start\n$/);
+  t.match(output, /^No response from http\S+\. Start the service first: npm start\n$/m);
 });

@@ -168,22 +168,22 @@ t.test('a trusted proxy continues its trace, and decides whether it is sampled',
 
 t.test('a client cannot have its requests sampled: they get a trace of their own, with a link', async (t) => {
   const receiver = await startReceiver(t);
-  const always = await startTraced(t, receiver);
-  await always.send('GET', '/auth/me', { headers: traceparent('01') });
-  await always.stop();
+  const sampled = await startTraced(t, receiver);
+  await sampled.send('GET', '/auth/me', { headers: traceparent('01') });
+  await sampled.stop();
   const span = requestSpan(receiver, 'getCurrentAccount');
   t.not(span.traceId, TRACE_ID);
   t.match(span, { parentSpanId: '', links: [{ traceId: TRACE_ID, spanId: CALLER_ID }] });
-  t.equal(linesOf(always.logged(), 'request')[0]?.trace_id, span.traceId);
+  t.equal(linesOf(sampled.logged(), 'request')[0]?.trace_id, span.traceId);
 
-  const never = await startTraced(t, receiver, {
+  const unsampled = await startTraced(t, receiver, {
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0.000001',
   });
   // The sampler would accept this id.
-  await never.send('GET', '/friends', { headers: traceparent('01', `${'0'.repeat(31)}1`) });
-  await never.stop();
-  t.match(linesOf(never.logged(), 'request'), [{ trace_flags: '00' }]);
+  await unsampled.send('GET', '/friends', { headers: traceparent('01', `${'0'.repeat(31)}1`) });
+  await unsampled.stop();
+  t.match(linesOf(unsampled.logged(), 'request'), [{ trace_flags: '00' }]);
   t.equal(serverSpans(receiver).length, 1);
 });
 

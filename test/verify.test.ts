@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import type { Edges } from '../db/graph/index.js';
 import { withPendingImage } from '../db/outbox/pending-images.js';
 import { migrations } from '../db/postgres/migrations/index.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
@@ -35,9 +34,9 @@ t.test('finds violations, and repairs them on request', async (t) => {
     const found = items.length;
     const examples = items.map(describe).sort();
     const findings = async (repair: boolean) => {
-      const verdict = await verifyStores(stores, repair);
-      for (const finding of verdict.findings) finding.examples.sort();
-      return findingsByRule(verdict);
+      const result = await verifyStores(stores, repair);
+      for (const finding of result.findings) finding.examples.sort();
+      return findingsByRule(result);
     };
     for (const when of ['violations are found', 'a check without repair changes nothing'])
       t.same(await findings(false), { [rule]: { found, repaired: 0, examples } }, when);
@@ -205,10 +204,10 @@ t.test('reports waiting outbox entries, but not as findings', async (t) => {
     where id = ${second?.id}`.execute(db);
 
   await withPendingImage(stores, await upload(), async () => {
-    const verdict = await verifyStores(stores);
-    t.same(findingsByRule(verdict), {});
+    const result = await verifyStores(stores);
+    t.same(findingsByRule(result), {});
     t.match(
-      verdict.pending.map(({ kind, stage, count }) => [kind, stage, count]),
+      result.pending.map(({ kind, stage, count }) => [kind, stage, count]),
       [
         ['image', 'delivery', 1],
         ['image', 'its row', 1],
@@ -217,7 +216,7 @@ t.test('reports waiting outbox entries, but not as findings', async (t) => {
         ['post', 'second delivery', 1],
       ],
     );
-    t.same(verdict.pending.at(-1)?.since, createdAt.toISOString());
+    t.same(result.pending.at(-1)?.since, createdAt.toISOString());
   });
 });
 
@@ -256,25 +255,24 @@ t.test('reports progress', async (t) => {
 });
 
 t.test('the consistency checks of tests find contradicting edges', async (t) => {
-  const [to1, to2] = [
-    { person: 2, friend: 1 },
-    { person: 1, friend: 2 },
+  const pairsIn = (text: string) =>
+    [...text.matchAll(/(\d)-(\d)/g)].map(([, one, other]) => [Number(one), Number(other)]);
+  const cases: [friendships: string, requests: string, likes: string, ...expected: string[]][] = [
+    ['2-1 1-2', '3-1', '1-9'],
+    ['2-1', '', '', 'one-sided friendship: 2 1'],
+    ['2-1 1-2', '2-1', '', 'request between friends: 2 1'],
+    ['', '2-1 1-2', '', 'mutual requests: 2 1', 'mutual requests: 1 2'],
+    ['2-1 1-2 2-1', '', '', 'duplicate: 2 1'],
+    ['', '2-1 2-1', '', 'duplicate: 2 1'],
+    ['', '', '1-9 2-9 1-9', 'duplicate: 1 9'],
+    ['1-1', '', '', 'related to oneself: 1 1'],
   ];
-  const [ask1, ask2] = [
-    { from: 2, to: 1 },
-    { from: 1, to: 2 },
-  ];
-  const like = { person: 1, post: 9 };
-  const cases: [Partial<Edges>, ...expected: string[]][] = [
-    [{ friendships: [to2, to1], likes: [like], requests: [{ from: 3, to: 1 }] }],
-    [{ friendships: [to1] }, 'one-sided friendship: 2 1'],
-    [{ friendships: [to1, to2], requests: [ask1] }, 'request between friends: 2 1'],
-    [{ requests: [ask1, ask2] }, 'mutual requests: 2 1', 'mutual requests: 1 2'],
-    [{ friendships: [to1, to2, to1] }, 'duplicate: 2 1'],
-    [{ requests: [ask1, ask1] }, 'duplicate: 2 1'],
-    [{ likes: [like, { person: 2, post: 9 }, like] }, 'duplicate: 1 9'],
-    [{ friendships: [{ person: 1, friend: 1 }] }, 'related to oneself: 1 1'],
-  ];
-  for (const [edges, ...expected] of cases)
-    t.same(findEdgeProblems({ friendships: [], requests: [], likes: [], ...edges }), expected);
+  for (const [friendships, requests, likes, ...expected] of cases) {
+    const edges = {
+      friendships: pairsIn(friendships).map(([person = 0, friend = 0]) => ({ person, friend })),
+      requests: pairsIn(requests).map(([from = 0, to = 0]) => ({ from, to })),
+      likes: pairsIn(likes).map(([person = 0, post = 0]) => ({ person, post })),
+    };
+    t.same(findEdgeProblems(edges), expected);
+  }
 });

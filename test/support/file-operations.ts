@@ -17,38 +17,29 @@ export async function recordFileOperations(t: Lifetime, root: string): Promise<s
     const names = paths.map((path) => relative(root, path));
     if (names.every((name) => !name.startsWith('..'))) operations.push([verb, ...names].join(' ').trim());
   };
-  const handle = await open(root);
-  const prototype = Object.getPrototypeOf(handle);
-  await handle.close();
-  const original = {
-    renameSync: fs.renameSync,
-    fsyncSync: fs.fsyncSync,
-    rename: fs.promises.rename,
-    sync: prototype.sync,
-  };
-  fs.fsyncSync = (descriptor) => {
-    record('sync', pathOf(descriptor));
-    original.fsyncSync(descriptor);
-  };
-  fs.renameSync = (from, to) => {
-    record('rename', String(from), String(to));
-    original.renameSync(from, to);
-  };
-  fs.promises.rename = async (from, to) => {
-    record('rename', String(from), String(to));
-    return original.rename(from, to);
-  };
-  prototype.sync = function (this: { fd: number }) {
-    record('sync', pathOf(this.fd));
-    return original.sync.call(this);
-  };
-  syncBuiltinESMExports();
-  t.teardown(() => {
-    fs.fsyncSync = original.fsyncSync;
-    fs.renameSync = original.renameSync;
-    fs.promises.rename = original.rename;
-    prototype.sync = original.sync;
+  /** Records the calls of a method, until the test ends. `pathsOf` returns the paths that a call affects. */
+  function recordCalls(
+    owner: object,
+    method: string,
+    verb: string,
+    pathsOf: (args: unknown[], self: unknown) => string[],
+  ) {
+    const original = Reflect.get(owner, method);
+    Reflect.set(owner, method, function (this: unknown, ...args: unknown[]) {
+      record(verb, ...pathsOf(args, this));
+      return Reflect.apply(original, this, args);
+    });
     syncBuiltinESMExports();
-  });
+    t.teardown(() => {
+      Reflect.set(owner, method, original);
+      syncBuiltinESMExports();
+    });
+  }
+  const handle = await open(root);
+  await handle.close();
+  recordCalls(fs, 'fsyncSync', 'sync', ([descriptor]) => [pathOf(descriptor as number)]);
+  recordCalls(fs, 'renameSync', 'rename', (paths) => paths.map(String));
+  recordCalls(fs.promises, 'rename', 'rename', (paths) => paths.map(String));
+  recordCalls(Object.getPrototypeOf(handle), 'sync', 'sync', (_, self) => [pathOf((self as { fd: number }).fd)]);
   return operations;
 }

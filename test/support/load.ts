@@ -43,7 +43,7 @@ export function startLoad(users: readonly RegisteredUser[]) {
   });
   const stopped = Promise.all(clients);
   const failed = new Promise<never>((_, reject) => void stopped.catch(reject));
-  // The methods below report the error of a client. Without a listener, it would end the process before.
+  // The methods below report the error of a client. Without a listener, the rejection would end the process before that.
   failed.catch(() => undefined);
   return {
     posts,

@@ -39,14 +39,14 @@ async function writeVariables(t: Test, variables: NodeJS.ProcessEnv): Promise<st
   return file;
 }
 
-/** Runs `npm run move`, and kills it once its output matches `isEnough`. */
+/** Runs `npm run move`, and kills it once `killWhen` accepts its output. */
 export async function runMove(
   t: Test,
   source: NodeJS.ProcessEnv,
   target: NodeJS.ProcessEnv,
-  isEnough: (output: string) => boolean = () => false,
+  killWhen: (output: string) => boolean = () => false,
 ) {
-  return runCommand(t, ['move/index', '--to', await writeVariables(t, target)], source, isEnough);
+  return runCommand(t, ['move/index', '--to', await writeVariables(t, target)], source, killWhen);
 }
 
 export const KEYED_POST: RequestOptions = {

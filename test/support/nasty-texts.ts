@@ -26,6 +26,7 @@ const RECIPES: Record<string, Recipe> = {
 
 const bytesInJson = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2;
 
+/** Returns such texts by description. In JSON, each has at most this size. */
 export function nastyTexts(maxBytes: number): Record<string, string> {
   const texts = Object.entries(RECIPES).map(([name, { before = '', repeated, after = '' }]) => {
     const count = Math.floor((maxBytes - bytesInJson(before + after)) / bytesInJson(repeated));
@@ -37,6 +38,7 @@ export function nastyTexts(maxBytes: number): Record<string, string> {
   return Object.fromEntries(texts);
 }
 
+/** Returns JSON bodies that are expensive to parse or validate, by description. Each has at most this size. */
 export function nastyJson(maxBytes: number): Record<string, string> {
   const depth = Math.floor(maxBytes / 2) - 10;
   const names: string[] = [];

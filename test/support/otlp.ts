@@ -25,19 +25,9 @@ export interface ReceivedSpan {
   resource: Record<string, string | number>;
 }
 
-export interface Receiver {
-  url: string;
-  readonly spans: readonly ReceivedSpan[];
-  readonly bodies: readonly Buffer[];
-  /** Returns the headers of the latest request. */
-  headers(): NodeJS.Dict<string | string[]>;
-  /** Sets the status of further responses, or stops responding if it is undefined. Spans are kept only if it is 200. */
-  respondWith(status: number | undefined): void;
-  /** Waits for requests until the condition holds. */
-  until(condition: () => boolean): Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-export async function startReceiver(t: Lifetime): Promise<Receiver> {
+export async function startReceiver(t: Lifetime) {
   const spans: ReceivedSpan[] = [];
   const bodies: Buffer[] = [];
   let status: number | undefined = 200;
@@ -55,11 +45,14 @@ export async function startReceiver(t: Lifetime): Promise<Receiver> {
     url: `http://127.0.0.1:${await listen(t, server)}`,
     spans,
     bodies,
+    /** Returns the headers of the latest request. */
     headers: () => headers,
-    respondWith(newStatus) {
+    /** Sets the status of further responses, or stops responding if it is undefined. Spans are kept only if it is 200. */
+    respondWith(newStatus: number | undefined) {
       status = newStatus;
     },
-    async until(condition) {
+    /** Waits for requests until the condition holds. */
+    async until(condition: () => boolean) {
       while (!condition()) await once(server, 'received');
     },
   };
@@ -78,18 +71,18 @@ function decodeSpans(request: Buffer): ReceivedSpan[] {
 }
 
 const decodeSpan = (span: Buffer): Omit<ReceivedSpan, 'resource'> => ({
-  ...idsOf(span),
+  ...spanContextOf(span),
   parentSpanId: messages(span, 4)[0]?.toString('hex') ?? '',
   name: messages(span, 5)[0]?.toString() ?? '',
   kind: KINDS[Number(numbers(span, 6)[0])] ?? 'internal',
   startNs: numbers(span, 7)[0] ?? 0n,
   endNs: numbers(span, 8)[0] ?? 0n,
   attributes: attributesOf(span, 9),
-  links: messages(span, 13).map(idsOf),
+  links: messages(span, 13).map(spanContextOf),
   isError: messages(span, 15).some((status) => numbers(status, 3)[0] === ERROR_STATUS),
 });
 
-const idsOf = (message: Buffer) => ({
+const spanContextOf = (message: Buffer) => ({
   traceId: messages(message, 1)[0]?.toString('hex') ?? '',
   spanId: messages(message, 2)[0]?.toString('hex') ?? '',
 });

@@ -46,16 +46,16 @@ export function spawnService(
   return spawnNode(t, [...nodeArguments, entry], { PORT: '0', OPS_PORT: '0', ...environment });
 }
 
-/** Runs a command to its end, or kills it once its output matches `isEnough`. Returns the exit code or signal. */
+/** Runs a command to its end, or kills it once `killWhen` accepts its output. Returns the exit code or signal. */
 export async function runCommand(
   t: Lifetime,
   [name, ...args]: readonly [string, ...string[]],
   environment: NodeJS.ProcessEnv,
-  isEnough: (output: string) => boolean = () => false,
+  killWhen: (output: string) => boolean = () => false,
 ) {
   const { child, output } = spawnNode(t, [script(name), ...args], environment);
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', () => isEnough(output()) && child.kill('SIGKILL'));
+    stream.on('data', () => killWhen(output()) && child.kill('SIGKILL'));
   const [code, signal] = await once(child, 'close');
   return { code: code ?? signal, output: output() };
 }

@@ -2,9 +2,9 @@ import pLimit from 'p-limit';
 import type { Test } from 'tap';
 import { expectConsistentStores } from './consistency.js';
 import type { RequestOptions, TestResponse } from './requests.js';
-import { LONG_TIMEOUTS, retryWhileBusy, startTestService, type TestService } from './service.js';
+import { LONG_TIMEOUTS, retryWhileBusy, startTestService } from './service.js';
 import { onServices } from './stores.js';
-import { createUserFactory, type TestUser } from './users.js';
+import { createUserFactory } from './users.js';
 
 /**
  * The number of rounds of each race. Embedded stores run fewer: their single connection
@@ -17,24 +17,15 @@ const IN_FLIGHT = 8;
 /** The timeout of a test file with races, on a busy machine. */
 const TIMEOUT_MS = 600_000;
 
-interface Races {
-  /** The services on the stores, each with its own relay and batches. */
-  services: readonly [TestService, ...TestService[]];
-  /** Alternates between the services, so that concurrent requests reach different ones. */
-  send: TestUser['send'];
-  createUser: Awaited<ReturnType<typeof createUserFactory>>;
-  /** Runs the rounds of a race. Expects no server errors, and then consistent stores. */
-  run(t: Test, round: (number: number) => Promise<void>): Promise<void>;
-}
-
-/** Starts two services on one set of stores, or one if the stores are embedded. */
-export async function openRaces(t: Test): Promise<Races> {
+/** Starts two services on one set of stores, each with its own relay and batches, or one if the stores are embedded. */
+export async function openRaces(t: Test) {
   t.setTimeout(TIMEOUT_MS);
   const first = await startTestService(t, LONG_TIMEOUTS);
   const others = onServices ? [await startTestService(t, { ...first.environment, ...LONG_TIMEOUTS })] : [];
   const services = [first, ...others] as const;
   let requestCount = 0;
   let failures: unknown[] = [];
+  /** Alternates between the services, so that concurrent requests reach different ones. */
   const send = async (method: string, path: string, options?: RequestOptions) => {
     requestCount += 1;
     const service = services[requestCount % services.length] ?? first;
@@ -51,7 +42,8 @@ export async function openRaces(t: Test): Promise<Races> {
     services,
     send,
     createUser: await createUserFactory({ stores: first.stores, tokens: first.context.tokens, send }),
-    async run(t, round) {
+    /** Runs the rounds of a race. Expects no server errors, and then consistent stores. */
+    async run(t: Test, round: (number: number) => Promise<void>) {
       failures = [];
       await runRounds(ROUNDS, IN_FLIGHT, round);
       t.same(failures, [], 'no response is a server error');

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mulberry32 } from '../../scripts/seed/random.js';
 
 export interface Random {
@@ -10,7 +11,7 @@ export interface Random {
 }
 
 export function randomFor(seed: string, index: number): Random {
-  const nextInteger = mulberry32(hash(`${seed}:${index}`));
+  const nextInteger = mulberry32(hash('sha256', `${seed}:${index}`, 'buffer').readInt32LE());
   const next = () => nextInteger() / 2 ** 32;
   const below = (limit: number) => Math.floor(next() * limit);
   return {
@@ -23,11 +24,4 @@ export function randomFor(seed: string, index: number): Random {
       return item;
     },
   };
-}
-
-/** Returns the 32-bit FNV-1a hash of a text. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
-  return value | 0;
 }

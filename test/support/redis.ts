@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import type { Lifetime } from './lifetime.js';
 
-/** The reason to skip tests that need Redis, or false. */
-export const skipWithoutRedis = process.env.REDIS_URL ? false : 'needs REDIS_URL';
+/** Test options that skip a test without Redis. */
+export const needsRedis = { skip: !process.env.REDIS_URL && 'needs REDIS_URL: npm run test:services' };
 
 /** Connects a client, which is disconnected when the test ends. */
 export function connectRedis(t: Lifetime, url: string): Redis {

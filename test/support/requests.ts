@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Test } from 'tap';
 import { violations } from '../../scripts/contract-test/conformance.js';
 import { operationFor } from '../../scripts/contract-test/document.js';
-import { maskSecrets, shorten } from '../../scripts/contract-test/exchange.js';
+import { encodeBody, maskSecrets, shorten } from '../../scripts/contract-test/exchange.js';
 
 export interface TestResponse {
   status: number;
@@ -15,9 +15,10 @@ export interface TestResponse {
 export interface RequestOptions {
   token?: string;
   json?: unknown;
-  form?: Record<string, string | Blob | { blob: Blob; name: string }>;
+  form?: Record<string, string | Blob>;
   headers?: Record<string, string>;
-  body?: string | Uint8Array | FormData | ReadableStream;
+  /** A raw body. Its type must be in `headers`. */
+  body?: string | Uint8Array;
 }
 
 /** A test, or another object with a method `fail`. */
@@ -30,17 +31,17 @@ type FailureReporter = Pick<Test, 'fail'>;
 export function createSender(t: FailureReporter, url: string) {
   const record = recorderOf(t);
   return async (method: string, path: string, options: RequestOptions = {}): Promise<TestResponse> => {
-    const { token, json, form, headers = {}, body } = options;
+    const { token, headers } = options;
+    const { type, body = null } = await encodeBody(options);
     const response = await fetch(url + path, {
       method,
       redirect: 'manual',
       headers: {
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-        ...(json !== undefined && { 'Content-Type': 'application/json' }),
+        ...(type !== undefined && { 'Content-Type': type }),
         ...headers,
       },
-      body: json !== undefined ? JSON.stringify(json) : form ? formData(form) : (body ?? null),
-      ...(body instanceof ReadableStream && { duplex: 'half' }),
+      body,
     });
     const result = toTestResponse(response.status, response.headers, Buffer.from(await response.arrayBuffer()));
     record(() => describeExchange(method, path, options, result));
@@ -120,13 +121,3 @@ export function sessionCookieOf({ headers }: TestResponse): Record<string, strin
 
 /** The result of `sessionCookieOf` for a response that clears the cookie. */
 export const CLEARED_COOKIE = { value: '', 'max-age': '0', path: '/', httponly: '', samesite: 'Lax' };
-
-function formData(fields: NonNullable<RequestOptions['form']>): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) {
-    if (typeof value === 'string') form.append(name, value);
-    else if (value instanceof Blob) form.append(name, value, 'picture');
-    else form.append(name, value.blob, value.name);
-  }
-  return form;
-}

@@ -54,26 +54,6 @@ export interface StartedService {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-export interface Operator {
-  /** The directory of the service. */
-  directory: string;
-  /** The addresses of a started service. */
-  url: string;
-  opsUrl: string;
-  /** Returns a procedure that runs the blocks of a section in order. */
-  open(section: string): Procedure;
-  run(commands: string): Promise<string>;
-  /** Starts the service by commands that the page states in words. */
-  start(commands?: string): Promise<StartedService>;
-}
-
-interface Procedure {
-  /** Runs the next block, which must contain this text, and returns the output. Throws if all attempts fail. */
-  run(text: string, attempts?: number): Promise<string>;
-  /** Runs the next block, which starts the service. */
-  start(text: string): Promise<StartedService>;
-}
-
 /** Returns a function that runs a part of a test, and skips it if an earlier part has failed. */
 export const stepsOf = (t: Test) => (title: string, run: (t: Test) => Promise<void>) =>
   t.test(title, { skip: !t.passing() && 'an earlier step failed' }, run);
@@ -88,17 +68,15 @@ export const remainingCommands = (sections: readonly string[]): string[] =>
 
 const COPIED = ['db', 'generated', 'handlers', 'scripts', 'openapi.yaml', 'package.json', 'package-lock.json'];
 
+export type Operator = Awaited<ReturnType<typeof createOperator>>;
+
 /**
  * Copies the project for an operator.
  *
  * @param environment the variables of the operator's shell
  * @param values what replaces the placeholders of the page
  */
-export async function createOperator(
-  t: Test,
-  environment: NodeJS.ProcessEnv,
-  values: Record<string, string>,
-): Promise<Operator> {
+export async function createOperator(t: Test, environment: NodeJS.ProcessEnv, values: Record<string, string>) {
   const unknown = Object.keys(values).filter((name) => !page.includes(name));
   if (unknown.length > 0) throw new Error(`The page does not contain ${unknown.join(', ')}`);
   const { directory } = await copyProject(t, COPIED);
@@ -153,6 +131,7 @@ export async function createOperator(
     return shell.output();
   }
 
+  /** Starts the service by commands that the page states in words. */
   async function start(commands = 'npm start'): Promise<StartedService> {
     const { child, signal, closed, output } = spawnShell(`. ${variables}\n${commands}`);
     await untilListening({ child, output });
@@ -165,7 +144,8 @@ export async function createOperator(
     };
   }
 
-  function open(section: string): Procedure {
+  /** Returns a procedure that runs the blocks of a section in order. */
+  function open(section: string) {
     const queue = blocks.filter((block) => block.section === section);
     const next = (text: string) => {
       const block = queue.shift();
@@ -173,7 +153,12 @@ export async function createOperator(
       executed.add(block);
       return block.commands.replace(placeholder, (name) => replacements.get(name) ?? name);
     };
-    return { run: async (text, attempts) => run(next(text), attempts), start: async (text) => start(next(text)) };
+    return {
+      /** Runs the next block, which must contain this text, and returns the output. Throws if all attempts fail. */
+      run: async (text: string, attempts?: number) => run(next(text), attempts),
+      /** Runs the next block, which starts the service. */
+      start: async (text: string) => start(next(text)),
+    };
   }
 
   return { directory, url, opsUrl, open, run, start };

@@ -4,7 +4,7 @@ import type { components } from '../../generated/types.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { overloaded } from '../../handlers/http/errors.js';
-import { type Service, startService } from '../../handlers/service.js';
+import { startService } from '../../handlers/service.js';
 import { HIGH_RATE_LIMITS } from './processes.js';
 import { createSender, type RequestOptions, type TestResponse } from './requests.js';
 import { freshStores, withClaimedGraph } from './stores.js';
@@ -12,23 +12,15 @@ import { createUserFactory, PASSWORD, type TestUser } from './users.js';
 
 export { PASSWORD, type TestUser } from './users.js';
 
-export interface TestService extends Service {
-  /** The variables to start another service on the same stores. */
-  environment: NodeJS.ProcessEnv;
-  logged(): string;
-  send(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
-  createUser(overrides?: { name?: string; private?: boolean }): Promise<TestUser>;
-  /** Logs in with `PASSWORD`, and returns the token. */
-  login(email: string): Promise<string>;
-}
-
 /** Store timeouts, in milliseconds, that are not exceeded even on a busy machine. */
 export const LONG_TIMEOUTS = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000' };
 
+export type TestService = Awaited<ReturnType<typeof startTestService>>;
+
 /** Starts a service with high rate limits, on fresh stores unless `DATA_DIR` is given. It stops when the test ends. */
-export async function startTestService(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestService> {
+export async function startTestService(t: Test, environment: NodeJS.ProcessEnv = {}) {
   const usesExistingStores = environment.DATA_DIR !== undefined;
-  const variables = { ...(usesExistingStores ? {} : await freshStores(t)), ...environment };
+  const variables: NodeJS.ProcessEnv = { ...(usesExistingStores ? {} : await freshStores(t)), ...environment };
   let log = '';
   const sink = {
     write(line: string) {
@@ -45,6 +37,7 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
   t.teardown(stop);
   const send = createSender(t, service.url);
   const createUser = await createUserFactory({ stores: service.stores, tokens: service.context.tokens, send });
+  /** Logs in with `PASSWORD`, and returns the token. */
   const login = async (email: string) => {
     const { body } = await retryWhileBusy(() => send('POST', '/auth/login', { json: { email, password: PASSWORD } }));
     return body.token as string;
@@ -53,6 +46,7 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
   return {
     ...service,
     stop,
+    /** The variables to start another service on the same stores. */
     environment: variables,
     logged: () => log,
     send,

@@ -113,7 +113,7 @@ async function freshServers(t: Lifetime): Promise<NodeJS.ProcessEnv> {
   });
   if (isFirst && process.env.NEO4J_URI) await emptyGraph();
   return {
-    ...serverVariables(),
+    ...sharedServerVariables(),
     DATABASE_URL: await freshDatabase(t, isFirst),
     DATA_DIR: await temporaryDirectory(t),
     ...(process.env.S3_BUCKET && { S3_BUCKET: await freshBucket(t) }),
@@ -122,7 +122,7 @@ async function freshServers(t: Lifetime): Promise<NodeJS.ProcessEnv> {
 }
 
 /** Returns the variables of `npm run services` that all sets share. */
-function serverVariables(): NodeJS.ProcessEnv {
+function sharedServerVariables(): NodeJS.ProcessEnv {
   const names = ['NEO4J_URI', 'NEO4J_USERNAME', 'NEO4J_PASSWORD', 'S3_ENDPOINT', 'TOKEN_KEYS'];
   const awsNames = Object.keys(process.env).filter((name) => name.startsWith('AWS_'));
   return Object.fromEntries([...names, ...awsNames].map((name) => [name, process.env[name]]));

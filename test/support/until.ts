@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreUnavailableError } from '../../db/support/errors.js';
 
 /** Longer than any wait in the tests takes, even on a busy machine. */
 const MAX_WAIT_MS = 240_000;
@@ -10,5 +11,17 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
     if (performance.now() > deadline)
       throw new Error(`Timed out after ${MAX_WAIT_MS / 1000} s waiting for ${condition}`);
     await sleep(10);
+  }
+}
+
+/** Repeats a call of a store while the store is unavailable, and returns the result. Throws any other error. */
+export async function retryWhileUnavailable<Result>(call: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      await sleep(10);
+    }
   }
 }

@@ -17,18 +17,8 @@ export function createWireSender(t: Test, url: string) {
   };
 }
 
-interface Connection {
-  socket: Socket;
-  /** The bytes received so far, as Latin-1. */
-  received(): string;
-  /** Waits until the received bytes match. Throws if the connection is closed before. */
-  until(pattern: RegExp): Promise<void>;
-  /** Resolves when the connection is closed, for any reason. */
-  closed: Promise<void>;
-}
-
 /** Opens a connection for bytes that no HTTP client would send. It is closed when the test ends. */
-export function openConnection(t: Test, url: string, localAddress?: string): Connection {
+export function openConnection(t: Test, url: string, localAddress?: string) {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, ...(localAddress !== undefined && { localAddress }) });
   let received = '';
@@ -40,13 +30,16 @@ export function openConnection(t: Test, url: string, localAddress?: string): Con
   t.teardown(() => socket.destroy());
   return {
     socket,
+    /** Returns the bytes received so far, as Latin-1. */
     received: () => received,
-    async until(pattern) {
+    /** Waits until the received bytes match. Throws if the connection is closed before. */
+    async until(pattern: RegExp) {
       while (!pattern.test(received)) {
         if (socket.closed) throw new Error(`The connection was closed before ${pattern} matched: ${received}`);
         await sleep(5);
       }
     },
+    /** Resolves when the connection is closed, for any reason. */
     closed,
   };
 }
