@@ -34,8 +34,8 @@ const backUp = (t: Test, dataDir: string, file: string) =>
 const restore = (t: Test, file: string, dataDir: string) =>
   runCommand(t, ['restore', '--from', file], { DATA_DIR: dataDir });
 
-/** Fills the image directory, so that a backup takes a while. */
-const addBulk = (dataDir: string) =>
+/** Adds a file of 200 MiB to the images, so that a backup takes a while. */
+const addLargeImage = (dataDir: string) =>
   writeFile(join(dataDir, 'images', `${'0'.repeat(32)}.png`), Buffer.alloc(200 * 2 ** 20));
 
 /** Kills a process once a file has at least this size. */
@@ -132,7 +132,7 @@ t.test('an interrupted backup leaves no backup file, and the next one succeeds',
   const dataDir = await freshDataDirectory(t);
   const file = join(await temporaryDirectory(t), 'backup.tar');
   const service = await startProcess(t, { DATA_DIR: dataDir });
-  await addBulk(dataDir);
+  await addLargeImage(dataDir);
 
   await t.test('kill -9 of the command', async (t) => {
     const { child } = spawnNode(t, [script('backup'), '--to', file], { DATA_DIR: dataDir });
@@ -160,7 +160,7 @@ t.test('an interrupted backup leaves no backup file, and the next one succeeds',
 t.test('restoring', { skip }, async (t) => {
   const source = await freshDataDirectory(t);
   const file = join(await temporaryDirectory(t), 'backup.tar');
-  await addBulk(source);
+  await addLargeImage(source);
   t.equal((await backUp(t, source, file)).code, 0, 'a backup needs no running service');
   t.same(await backUp(t, source, source), { code: 1, output: `--to: ${source} is a directory\n` });
 

@@ -15,6 +15,7 @@ import { recordFileOperations } from '../support/file-operations.js';
 import { startAndFail } from '../support/processes.js';
 import { createPost, startTestService } from '../support/service.js';
 import { freshDataDirectory, onServices, silentLog, temporaryDirectory } from '../support/stores.js';
+import { retryWhileUnavailable } from '../support/until.js';
 
 const needsEmbedded = { skip: onServices && 'applies only to embedded stores' };
 
@@ -35,32 +36,6 @@ async function openFreshPostgres(t: Test) {
   t.teardown(postgres.close);
   return postgres;
 }
-
-/** Repeats a statement while it fails as unavailable. Throws any other error. */
-async function untilAvailable(attempt: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    try {
-      await attempt();
-      return;
-    } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) throw error;
-      await sleep(10);
-    }
-  }
-}
-
-t.test('PostgreSQL is configured to sync every commit', needsEmbedded, async (t) => {
-  const { db } = await openFreshPostgres(t);
-  const { rows } = await sql<{ name: string; setting: string }>`
-    select name, setting from pg_settings
-    where name in ('fsync', 'wal_sync_method', 'synchronous_commit', 'full_page_writes')`.execute(db);
-  t.same(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), {
-    fsync: 'on',
-    wal_sync_method: 'fsync',
-    synchronous_commit: 'on',
-    full_page_writes: 'on',
-  });
-});
 
 t.test('syncs the log at each commit, and directories after files are created', needsLinux, async (t) => {
   const directory = join(await freshDataDirectory(t), 'postgres');
@@ -131,14 +106,6 @@ t.test('a transaction is not interleaved with other statements', needsEmbedded, 
   t.same((await sql`select value from counters`.execute(db)).rows, [{ value: 50 }]);
 });
 
-t.test('a large result arrives completely', needsEmbedded, async (t) => {
-  const { db } = await openFreshPostgres(t);
-  const { rows } = await sql<{ n: number; text: string }>`
-    select n, repeat('x', 10000) as text from generate_series(1, 1000) as n`.execute(db);
-  t.equal(rows.length, 1000);
-  t.ok(rows.every(({ n, text }, index) => n === index + 1 && text.length === 10_000));
-});
-
 t.test(
   'statements fail as unavailable when the thread ends, and another thread takes over',
   needsEmbedded,
@@ -150,7 +117,7 @@ t.test(
       await sql`insert into never values (1)`.execute(trx);
     });
     await t.rejects(transaction, StoreUnavailableError);
-    await untilAvailable(() => sql`select 1`.execute(db));
+    await retryWhileUnavailable(() => sql`select 1`.execute(db));
     const rows = (await sql`select to_regclass('never') as found`.execute(db)).rows;
     t.same(rows, [{ found: null }], 'the transaction was rolled back');
   },
@@ -165,7 +132,7 @@ t.test('replaces a thread in which PostgreSQL has exited', needsEmbedded, async 
   // PostgreSQL exits on this invalid message.
   port1.postMessage(new Uint8Array([1, 0, 0, 0, 4]));
   await once(port1, 'close');
-  await untilAvailable(() => sql`insert into kept values (1)`.execute(db));
+  await retryWhileUnavailable(() => sql`insert into kept values (1)`.execute(db));
   t.same((await sql`select id from kept`.execute(db)).rows, [{ id: 1 }]);
   t.equal(threads.length, before + 1);
 });
@@ -189,7 +156,7 @@ t.test('acknowledged writes survive the end of the thread, and others return 503
     const goal = acknowledged.size + 20;
     while (acknowledged.size < goal) await sleep(1);
     await endThread();
-    await untilAvailable(() => sql`select 1`.execute(service.stores.db));
+    await retryWhileUnavailable(() => sql`select 1`.execute(service.stores.db));
   }
   isStopping = true;
   await Promise.all(clients);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { cleanImage } from '../../handlers/policy/image-metadata/index.js';
 import { detectImageType } from '../../handlers/policy/image-types.js';
+import { samples } from '../../scripts/contract-test/images.js';
 import { findCommand } from '../../scripts/services/tools.js';
 import { temporaryDirectory } from '../support/stores.js';
 
@@ -59,16 +60,16 @@ async function createTagged(source: string, name: string, ...args: string[]): Pr
 /** Creates the files without metadata, from which the others are made. */
 async function createSources(): Promise<void> {
   await writeFile(pathOf('profile.icc'), colorProfile());
-  run('convert', '-seed', '1', '-size', '48x32', 'plasma:red-blue', 'basis.png');
-  run('convert', 'basis.png', '-strip', '-quality', '90', 'basis.jpg');
-  run('convert', 'basis.png', '-strip', '-interlace', 'Plane', '-sampling-factor', '2x2', 'progressive.jpg');
-  run('convert', 'basis.png', '-strip', '-define', 'jpeg:restart-interval=2', 'restart.jpg');
-  run('convert', 'basis.png', '-strip', '-colorspace', 'CMYK', 'cmyk.jpg');
-  run('convert', 'basis.jpg', '-resize', '24x16', 'thumbnail.jpg');
-  run('convert', '-delay', '20', '-loop', '3', 'basis.png', '(', 'basis.png', '-flop', ')', 'basis.gif');
-  run('cwebp', '-quiet', 'basis.png', '-o', 'basis.webp');
-  run('gif2webp', '-quiet', 'basis.gif', '-o', 'animated.webp');
-  run('avifenc', '--speed', '10', '--irot', '1', '--icc', 'profile.icc', 'basis.png', 'basis.avif');
+  run('convert', '-seed', '1', '-size', '48x32', 'plasma:red-blue', 'base.png');
+  run('convert', 'base.png', '-strip', '-quality', '90', 'base.jpg');
+  run('convert', 'base.png', '-strip', '-interlace', 'Plane', '-sampling-factor', '2x2', 'progressive.jpg');
+  run('convert', 'base.png', '-strip', '-define', 'jpeg:restart-interval=2', 'restart.jpg');
+  run('convert', 'base.png', '-strip', '-colorspace', 'CMYK', 'cmyk.jpg');
+  run('convert', 'base.jpg', '-resize', '24x16', 'thumbnail.jpg');
+  run('convert', '-delay', '20', '-loop', '3', 'base.png', '(', 'base.png', '-flop', ')', 'base.gif');
+  run('cwebp', '-quiet', 'base.png', '-o', 'base.webp');
+  run('gif2webp', '-quiet', 'base.gif', '-o', 'animated.webp');
+  run('avifenc', '--speed', '10', '--irot', '1', '--icc', 'profile.icc', 'base.png', 'base.avif');
 }
 
 const VIDEO = Buffer.concat([
@@ -84,56 +85,50 @@ const JPEG_EXTRAS = [
   '-EXIF:ThumbnailImage<=thumbnail.jpg',
 ];
 
-/** Each function creates a file with metadata, and returns its name and an optional trailer. */
-const files: Record<string, () => Promise<[name: string, trailer?: Buffer]>> = {
-  'a JPEG followed by a video': async () => {
-    const name = await createTagged('basis.jpg', 'full.jpg', ...JPEG_EXTRAS);
-    return [name, VIDEO];
-  },
-  'a progressive JPEG followed by images': async () => {
-    const name = await createTagged('progressive.jpg', 'more.jpg', ...JPEG_EXTRAS);
-    return [
-      name,
-      Buffer.concat([await readFile(pathOf('thumbnail.jpg')), Buffer.from(SECRET), Buffer.from([0xff, 0xd9])]),
-    ];
-  },
-  'a JPEG with restart markers': async () => [await createTagged('restart.jpg', 'tagged-restart.jpg', ...JPEG_EXTRAS)],
-  'a JPEG in CMYK': async () => [await createTagged('cmyk.jpg', 'tagged-cmyk.jpg', `-Comment=${SECRET}`)],
-  'a PNG with text chunks': async () => {
-    const text = ['-set', 'Author', SECRET, '-set', 'Location', `${SECRET}, at length. `.repeat(200)];
-    run('convert', 'basis.png', ...text, '-set', 'comment', `${SECRET} é`, 'text.png');
-    const name = await createTagged(
-      'text.png',
-      'full.png',
-      `-PNG:Title=${SECRET}`,
-      '-PNG:ModifyDate=2026:01:31 12:00:00',
-    );
-    return [name, VIDEO];
-  },
-  'an animated GIF': async () => {
-    await copyFile(pathOf('basis.gif'), pathOf('full.gif'));
-    run('exiftool', '-q', '-overwrite_original', `-Comment=${SECRET}`, ...XMP, 'full.gif');
-    return ['full.gif', Buffer.from(SECRET)];
-  },
-  'a WebP': async () => [await createTagged('basis.webp', 'full.webp')],
-  'an animated WebP': async () => [await createTagged('animated.webp', 'tagged-animated.webp')],
-  'an AVIF by exiftool': async () => [await createTagged('basis.avif', 'full.avif')],
-  'an AVIF by avifenc': async () => {
-    await createTagged('basis.jpg', 'for-avif.jpg');
-    run('exiftool', '-b', '-xmp', '-w!', 'xmp', 'for-avif.jpg');
-    run('avifenc', '--speed', '10', '--icc', 'profile.icc', 'for-avif.jpg', 'by-avifenc.avif');
-    return ['by-avifenc.avif', VIDEO];
-  },
-  'an AVIF sequence by avifenc': async () => {
-    await createTagged('basis.jpg', 'for-sequence.jpg');
-    const frames = ['for-sequence.jpg', 'for-sequence.jpg'];
-    run('avifenc', '--speed', '10', '--icc', 'profile.icc', ...frames, 'sequence.avif');
-    return ['sequence.avif'];
-  },
-};
+/** Another JPEG and text, as in a file with several images. */
+const IMAGES = Buffer.concat([samples.jpeg, Buffer.from(SECRET), Buffer.from([0xff, 0xd9])]);
+
+/** Each function creates a file with metadata, and returns its name. Some files have a trailer. */
+const files: [title: string, create: () => Promise<string>, trailer?: Buffer][] = [
+  ['a JPEG followed by a video', () => createTagged('base.jpg', 'full.jpg', ...JPEG_EXTRAS), VIDEO],
+  ['a progressive JPEG followed by images', () => createTagged('progressive.jpg', 'more.jpg', ...JPEG_EXTRAS), IMAGES],
+  ['a JPEG with restart markers', () => createTagged('restart.jpg', 'tagged-restart.jpg', ...JPEG_EXTRAS)],
+  ['a JPEG in CMYK', () => createTagged('cmyk.jpg', 'tagged-cmyk.jpg', `-Comment=${SECRET}`)],
+  [
+    'a PNG with text chunks',
+    () => {
+      const text = ['-set', 'Author', SECRET, '-set', 'Location', `${SECRET}, at length. `.repeat(200)];
+      run('convert', 'base.png', ...text, '-set', 'comment', `${SECRET} é`, 'text.png');
+      return createTagged('text.png', 'full.png', `-PNG:Title=${SECRET}`, '-PNG:ModifyDate=2026:01:31 12:00:00');
+    },
+    VIDEO,
+  ],
+  [
+    'an animated GIF',
+    async () => {
+      await copyFile(pathOf('base.gif'), pathOf('full.gif'));
+      run('exiftool', '-q', '-overwrite_original', `-Comment=${SECRET}`, ...XMP, 'full.gif');
+      return 'full.gif';
+    },
+    Buffer.from(SECRET),
+  ],
+  ['a WebP', () => createTagged('base.webp', 'full.webp')],
+  ['an animated WebP', () => createTagged('animated.webp', 'tagged-animated.webp')],
+  ['an AVIF by exiftool', () => createTagged('base.avif', 'full.avif')],
+  ['an AVIF by avifenc', () => encodeAvif('by-avifenc.avif', 1), VIDEO],
+  ['an AVIF sequence by avifenc', () => encodeAvif('sequence.avif', 2)],
+];
+
+/** Encodes frames with metadata as an AVIF, and returns its name. */
+async function encodeAvif(name: string, frames: number): Promise<string> {
+  await createTagged('base.jpg', 'frame.jpg');
+  run('avifenc', '--speed', '10', '--icc', 'profile.icc', ...Array(frames).fill('frame.jpg'), name);
+  return name;
+}
 
 const pixelsOf = (name: string) => hash('sha256', run('convert', name, '-depth', '8', 'rgba:-'));
-const shownAs = (name: string) => String(run('identify', '-format', '%T %wx%h %[orientation] %[colorspace]\n', name));
+const appearanceOf = (name: string) =>
+  String(run('identify', '-format', '%T %wx%h %[orientation] %[colorspace]\n', name));
 const profileOf = (name: string) => run('exiftool', '-b', '-icc_profile', name);
 
 /** The value of a mandatory time field that has been cleared. */
@@ -154,12 +149,12 @@ t.test(
   { skip },
   async (t) => {
     await createSources();
-    for (const [title, create] of Object.entries(files)) {
+    for (const [title, create, trailer] of files) {
       await t.test(title, async (t) => {
-        const [name, trailer] = await create();
+        const name = await create();
         const path = pathOf(name);
         // Some decoders reject a file with a trailer.
-        const [pixels, shown, profile] = [pixelsOf(name), shownAs(name), profileOf(name)];
+        const [pixels, appearance, profile] = [pixelsOf(name), appearanceOf(name), profileOf(name)];
         await appendFile(path, trailer ?? '');
         const before = await readFile(path);
         t.ok(before.includes(SECRET), 'the file contains the secret');
@@ -175,7 +170,7 @@ t.test(
         const found = Object.keys(left).filter((tag) => identifying.test(tag));
         t.same(found, [], JSON.stringify(left));
         t.equal(pixelsOf(name), pixels, 'the pixels are unchanged');
-        t.equal(shownAs(name), shown, 'orientation, frames and colors are unchanged');
+        t.equal(appearanceOf(name), appearance, 'orientation, frames and colors are unchanged');
         t.ok(profileOf(name).equals(profile), 'the color profile is unchanged');
         const exif = Object.keys(left).filter((tag) => /^(IFD|Exif)/.test(tag));
         t.same(exif, name === 'full.gif' ? [] : ['IFD0:Orientation'], 'only the orientation is kept of Exif');

@@ -3,20 +3,14 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { openEmbeddedPostgres } from '../../db/postgres/embedded.js';
 import type { Database } from '../../db/postgres/index.js';
-import { type Maintenance, startMaintenance } from '../../db/postgres/maintenance.js';
+import { startMaintenance } from '../../db/postgres/maintenance.js';
 import { freshDataDirectory, silentLog } from '../support/stores.js';
 
 /** An interval longer than the tests, which run maintenance explicitly. */
 const LONGER_THAN_TEST_MS = 2 ** 30;
 
-interface Maintained {
-  db: Database;
-  maintenance: Maintenance;
-  runMaintenance(): Promise<void>;
-}
-
 /** Opens an embedded database whose maintenance has not run yet. */
-async function openUnmaintained(t: Test, options: { firstVacuumDelayMs?: number } = {}): Promise<Maintained> {
+async function openUnmaintained(t: Test, options: { firstVacuumDelayMs?: number } = {}) {
   const postgres = await openEmbeddedPostgres(join(await freshDataDirectory(t), 'postgres'), silentLog);
   const maintenance = startMaintenance(postgres, silentLog, { intervalMs: LONGER_THAN_TEST_MS, ...options });
   t.teardown(async () => {
@@ -32,7 +26,7 @@ async function openUnmaintained(t: Test, options: { firstVacuumDelayMs?: number 
 }
 
 /** Opens an embedded database whose maintenance has run once. `runMaintenance` runs it again. */
-async function openMaintained(t: Test): Promise<Maintained> {
+async function openMaintained(t: Test) {
   const maintained = await openUnmaintained(t);
   await maintained.runMaintenance();
   return maintained;

@@ -7,7 +7,7 @@ import { ONE_LINE, runCommand } from '../support/processes.js';
 import { startTestService } from '../support/service.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
 
-t.test('refuses, in one line and before anything is written, to mix or split installations', async (t) => {
+t.test('mixing or splitting installations is refused in one line, before anything is written', async (t) => {
   const expectRefused = async (from: NodeJS.ProcessEnv, to: NodeJS.ProcessEnv, line: RegExp) => {
     const { code, output } = await runMove(t, from, to);
     t.equal(code, 1);

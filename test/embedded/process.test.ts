@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
@@ -8,29 +8,21 @@ import { openBareStores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { startService } from '../../handlers/service.js';
 import { ONE_LINE, spawnService, startAndFail, startProcess } from '../support/processes.js';
-import { createSender } from '../support/requests.js';
 import { freshDataDirectory, silentLog, temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
-import { registerUser } from '../support/users.js';
 import { openConnection } from '../support/wire.js';
 
 t.test('a start prints the addresses, and SIGTERM exits with 0', async (t) => {
-  const service = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
-  const output = service.output();
-  t.match(output, /API +http.*Explorer +http\S+\/docs.*Contract +http.*Operations +http.*Stores +embedded.*Data +\//s);
-  t.equal((await fetch(`${service.url}/openapi.yaml`)).status, 200);
-  t.equal((await fetch(`${service.opsUrl}/readyz`)).status, 200);
-  t.equal(await service.end('SIGTERM'), 0);
-});
-
-t.test('the first start says that it creates a database, and text logs name requests', async (t) => {
   const DATA_DIR = await temporaryDirectory(t);
   const environment = { DATA_DIR, LOG_LEVEL: 'info', LOG_FORMAT: 'text' };
   const first = await startProcess(t, environment);
-  t.ok(first.output().startsWith(`Creating a database in ${DATA_DIR} (first start only)…\n`));
+  const output = first.output();
+  t.ok(output.startsWith(`Creating a database in ${DATA_DIR} (first start only)…\n`));
+  t.match(output, /API +http.*Explorer +http\S+\/docs.*Contract +http.*Operations +http.*Stores +embedded.*Data +\//s);
   t.equal((await fetch(`${first.url}/openapi.yaml`)).status, 200);
-  await first.end('SIGTERM');
-  t.match(first.output(), /^GET \/openapi\.yaml 200 \d+ ms$/m);
+  t.equal((await fetch(`${first.opsUrl}/readyz`)).status, 200);
+  t.equal(await first.end('SIGTERM'), 0);
+  t.match(first.output(), /^GET \/openapi\.yaml 200 \d+ ms$/m, 'the log is text');
   const second = await startProcess(t, environment);
   t.notMatch(second.output(), 'Creating');
 });
@@ -97,18 +89,6 @@ t.test('a start that fails releases what it has opened', async (t) => {
   await service.stop();
 });
 
-t.test('tokens and data survive a restart, and only the owner can read the keys', async (t) => {
-  const DATA_DIR = await freshDataDirectory(t);
-  const first = await startProcess(t, { DATA_DIR });
-  const { id, token } = await registerUser(t, first.url);
-  t.equal((await stat(join(DATA_DIR, 'token-keys'))).mode & 0o777, 0o600);
-  await first.end('SIGTERM');
-  const second = await startProcess(t, { DATA_DIR });
-  const me = await createSender(t, second.url)('GET', '/auth/me', { token });
-  t.equal(me.status, 200);
-  t.equal(me.body.id, id);
-});
-
 /** Sends the head of a request, without its body, and waits until the service has begun to process it. */
 async function beginLogin(t: Test, url: string, body: string) {
   const connection = openConnection(t, url);
@@ -124,7 +104,8 @@ const LOGIN = JSON.stringify({ email: 'nobody@people.example', password: 'whatev
 t.test('on SIGTERM completes requests in progress, refuses new ones, and exits with 0', async (t) => {
   const service = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
   const { socket, received, until: untilReceived } = await beginLogin(t, service.url, LOGIN);
-  await beginLogin(t, service.url, LOGIN); // this one is never completed, which must not prevent the shutdown
+  // A request that is never completed does not prevent the shutdown.
+  await beginLogin(t, service.url, LOGIN);
   const ended = service.end('SIGTERM');
   const isServing = () => fetch(`${service.url}/openapi.yaml`).then(({ status }) => status === 200);
   await until(async () => !(await isServing().catch(() => false)));

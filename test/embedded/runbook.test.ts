@@ -25,11 +25,9 @@ const SECTIONS = [
 t.test('an operator of embedded stores', { skip: onServices && 'applies only to embedded stores' }, async (outer) => {
   const step = stepsOf(outer);
   const directory = await temporaryDirectory(outer);
-  const [restored, moved, logFile] = ['restored', 'moved', 'log'].map((name) => join(directory, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const restored = join(directory, 'restored');
+  const moved = join(directory, 'moved');
+  const logFile = join(directory, 'log');
   const dataDir = await freshDataDirectory(outer);
   const operator = await createOperator(
     outer,

@@ -14,11 +14,11 @@ const service = await startTestService(t, { DATA_DIR: await freshDataDirectory(t
 const { directory } = service.stores;
 const withImage = () => ({ form: { title: 'T', text: 'T', image: picture() } });
 
-/** Makes a directory unavailable while `during` runs. */
-async function whileUnavailable(path: string, during: () => Promise<void>): Promise<void> {
+/** Makes a directory unavailable while `work` runs. */
+async function whileUnavailable(path: string, work: () => Promise<void>): Promise<void> {
   await rename(path, `${path}.unavailable`);
   try {
-    await during();
+    await work();
   } finally {
     await rename(`${path}.unavailable`, path);
   }
