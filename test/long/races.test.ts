@@ -3,24 +3,26 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { expectConsistentStores } from '../support/consistency.js';
 import { checkContract, failuresIn } from '../support/contract-run.js';
+import { createFixtures } from '../support/inconsistencies.js';
 import { listen } from '../support/listen.js';
 import { picture } from '../support/picture.js';
-import { openRaces, sendTwiceConcurrently } from '../support/races.js';
+import { openRaces, repeatUntilSettled, sendTwiceConcurrently } from '../support/races.js';
 import { createPost, PASSWORD, type TestUser } from '../support/service.js';
 import { needsServers } from '../support/stores.js';
 
 /*
- * Races that the contract tests do not contain, because they need many rounds, images or the database; and those of the
- * contract tests, here on two services.
+ * The races of the contract tests, here on two services, and others that need many rounds, images or the database. After each,
+ * `run` checks that the stores are consistent.
  */
 
-const { createUser, run, services } = await openRaces(t);
+const { createUser, send, run, services } = await openRaces(t);
 const [{ stores }] = services;
+const { db } = stores;
 
 /** The number of runs of the contract tests' races. Each run has two rounds of most of them. */
-const CONTRACT_RUNS = 5;
+const CONTRACT_RUNS = 3;
 
-t.test('the races of the contract tests have the same outcomes across processes', needsServers, async (t) => {
+t.test('the races of the contract tests have the same outcomes on two services', needsServers, async (t) => {
   let connectionCount = 0;
   const balancer = createServer((client) => {
     connectionCount += 1;
@@ -44,14 +46,17 @@ t.test('the races of the contract tests have the same outcomes across processes'
   t.ok(connectionCount >= services.length);
 });
 
-const sessionsOf = async ({ id }: TestUser) =>
-  (await stores.db.selectFrom('sessions').select('id').where('account_id', '=', id).execute()).length;
+const countSessions = async ({ id }: TestUser) =>
+  (await db.selectFrom('sessions').select('id').where('account_id', '=', id).execute()).length;
 
 const update = (user: TestUser, form: Record<string, string | Blob>) => () =>
   user.send('PUT', '/profiles/me', { form });
 
 const changePassword = (user: TestUser) =>
   update(user, { password: 'Bright-Lantern-58!', current_password: PASSWORD })();
+
+const deleteAccount = (user: TestUser) => user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } });
+const deletePost = (author: TestUser, id: number) => author.send('DELETE', `/posts/delete?id=${id}`);
 
 t.test('one of two concurrent edits is stored completely', async (t) => {
   await run(t, async () => {
@@ -73,8 +78,8 @@ t.test('concurrent edits and deletions leave nothing', async (t) => {
     const [first, second, ...deletions] = await Promise.all([
       ada.send('PUT', `/posts/edit?id=${id}`, { form: { image: picture('jpeg') } }),
       ada.send('PUT', `/posts/edit?id=${id}`, { form: { remove_image: 'true' } }),
-      ada.send('DELETE', `/posts/delete?id=${id}`),
-      ada.send('DELETE', `/posts/delete?id=${id}`),
+      deletePost(ada, id),
+      deletePost(ada, id),
     ]);
     for (const { status } of [first, second]) t.ok(status === 200 || status === 404, `an edit: ${status}`);
     t.same(deletions.map(({ status }) => status).sort(), [200, 404]);
@@ -92,7 +97,7 @@ t.test('a concurrent password change and logout leave no session', async (t) => 
     ]);
     t.equal(changed.status, 200);
     t.ok(logouts.filter(({ status }) => status === 200).length <= 1);
-    t.equal(await sessionsOf(ada), 0);
+    t.equal(await countSessions(ada), 0);
   });
 });
 
@@ -100,9 +105,7 @@ t.test('concurrent use and deletion of sessions do not cause errors', async (t) 
   await run(t, async () => {
     const ada = await createUser();
     const devices = await Promise.all(Array.from({ length: 12 }, () => ada.newSession()));
-    await sql`update sessions set last_used_at = now() - interval '1 hour' where account_id = ${ada.id}`.execute(
-      stores.db,
-    );
+    await sql`update sessions set last_used_at = now() - interval '1 hour' where account_id = ${ada.id}`.execute(db);
     const [changed, ended] = await Promise.all([
       changePassword(ada),
       devices[0]?.send('DELETE', '/auth/sessions'),
@@ -113,11 +116,56 @@ t.test('concurrent use and deletion of sessions do not cause errors', async (t) 
   });
 });
 
-t.test('one of two concurrent changes of the profile picture is stored completely', async (t) => {
-  for (const form of [{ image: picture('jpeg') }, { remove_image: 'true' }])
-    await run(t, async () => {
-      const ada = await createUser();
-      const statuses = await sendTwiceConcurrently(update(ada, { image: picture('png') }), update(ada, form));
-      t.same(statuses, [200, 200, 200, 200]);
-    });
+t.test('one of several concurrent changes of the profile picture is stored completely', async (t) => {
+  await run(t, async () => {
+    const ada = await createUser();
+    const forms = [{ image: picture('png') }, { image: picture('jpeg') }, { remove_image: 'true' }];
+    const statuses = await sendTwiceConcurrently(...forms.map((form) => update(ada, form)));
+    t.same(statuses, Array(6).fill(200));
+  });
+});
+
+t.test('no concurrent post, upload or session outlives its account', async (t) => {
+  await run(t, async (round) => {
+    const ada = await createUser();
+    const [edited, ...deleted] = await Promise.all([1, 2, 3].map(() => createPost(ada, { image: picture('png') })));
+    const create = (more: object) => () =>
+      ada.send('POST', '/posts/create', { form: { title: 'A title', text: 'A text', ...more } });
+    const login = () => send('POST', '/auth/login', { json: { email: ada.email, password: PASSWORD } });
+    const statuses = await repeatUntilSettled(
+      sendTwiceConcurrently(() => deleteAccount(ada)),
+      create({}),
+      create({ image: picture('png') }),
+      () => ada.send('PUT', `/posts/edit?id=${edited?.id}`, { form: { image: picture('jpeg') } }),
+      ...deleted.map(
+        ({ id }) =>
+          () =>
+            deletePost(ada, id),
+      ),
+      update(ada, { image: picture('png'), private: String(round % 2 === 0) }),
+      login,
+      login,
+      () => ada.send('DELETE', '/auth/sessions'),
+    );
+    t.same(statuses, [200, 401]);
+    t.same(await db.selectFrom('accounts').select('id').where('id', '=', ada.id).execute(), []);
+    t.equal(await countSessions(ada), 0);
+    t.equal((await ada.send('GET', '/auth/me')).status, 401);
+  });
+});
+
+t.test('concurrent deliveries of one entity do not conflict', async (t) => {
+  const { enqueueEntries } = createFixtures(stores);
+  await run(t, async () => {
+    const [ada, bob] = [await createUser(), await createUser()];
+    const post = await createPost(bob);
+    const entities = [{ kind: 'person', key: ada.id } as const, { kind: 'post', key: post.id } as const];
+    const entries = await enqueueEntries([...entities, ...entities, ...entities, ...entities]);
+    const [deleted] = await Promise.all([
+      deleteAccount(ada),
+      deletePost(bob, post.id),
+      ...entries.map((entry, index) => services[index % services.length]?.stores.outbox.deliver([entry])),
+    ]);
+    t.equal(deleted.status, 200);
+  });
 });
