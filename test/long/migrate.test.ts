@@ -10,7 +10,6 @@ import { startTestService } from '../support/service.js';
 import { recordStatements } from '../support/statements.js';
 import {
   emptyGraph,
-  freshDataDirectory,
   freshStores,
   needsServers,
   queryDatabase,
@@ -31,32 +30,6 @@ t.test('prints each migration that it applies, and applies it once', async (t) =
   t.equal((await service.createUser()).id, 1);
 });
 
-t.test('reports in one line a data directory in use, a bad variable or an unavailable server', async (t) => {
-  const DATA_DIR = await freshDataDirectory(t);
-  const running = await startTestService(t, { DATA_DIR });
-  const unavailable = {
-    DATA_DIR: await temporaryDirectory(t),
-    DATABASE_URL: 'postgres://somebody:Secret-Word@127.0.0.1:9/none',
-    TOKEN_KEYS: 'one:4c1d9e7b03f86a52e0b7d4916fc3a825',
-    LOG_LEVEL: 'silent',
-  };
-  const refused: [environment: NodeJS.ProcessEnv, line: RegExp][] = [
-    [
-      { DATA_DIR },
-      /^\S+ is in use by process \d+ of this service: stop it first, or set DATA_DIR to another directory\n$/,
-    ],
-    [{ DATA_DIR, TOKEN_TTL: 'soon' }, /^TOKEN_TTL: [^\n]+\n$/],
-    [unavailable, /^The postgres store is not available: connect ECONNREFUSED [^\n]*\n$/],
-  ];
-  for (const [environment, line] of refused) {
-    const { code, output } = await migrate(t, environment);
-    t.equal(code, 1);
-    t.match(output, line);
-    t.notMatch(output, 'Secret-Word');
-  }
-  await running.stop();
-});
-
 /** Returns real stores without any schema. */
 async function storesWithoutSchema(t: Test): Promise<NodeJS.ProcessEnv & { DATABASE_URL: string }> {
   const stores = await freshStores(t);
@@ -71,28 +44,29 @@ async function storesWithoutSchema(t: Test): Promise<NodeJS.ProcessEnv & { DATAB
 /** Checks that the schema is complete, and that one installation has claimed all stores. */
 async function expectMigrated(t: Test, { DATABASE_URL }: { DATABASE_URL: string }) {
   const { rows } = await queryDatabase(DATABASE_URL, 'select name from kysely_migration order by name');
-  const applied = rows.map(({ name }) => name);
-  t.same(applied, Object.keys(migrations));
+  const names = rows.map(({ name }) => name);
+  t.same(names, Object.keys(migrations));
   const { rows: installations } = await queryDatabase(DATABASE_URL, 'select id::text, graph, images from installation');
   t.match(installations, [{ graph: 'neo4j', images: 's3' }]);
-  const constraints = (await queryGraph("SHOW CONSTRAINTS YIELD name, type WHERE type = 'UNIQUENESS'")).map(
-    ({ name }) => name,
+  const constraints = await queryGraph(
+    `SHOW CONSTRAINTS YIELD name, type
+     WHERE type = 'UNIQUENESS' AND name IN ['person_id', 'post_id'] RETURN name ORDER BY name`,
   );
-  for (const name of ['person_id', 'post_id']) t.ok(constraints.includes(name), `${name} exists`);
+  t.same(constraints, [{ name: 'person_id' }, { name: 'post_id' }]);
   t.same(await queryGraph('MATCH (i:Installation) RETURN i.id AS id'), [{ id: installations[0].id }]);
 }
 
-t.test('ten concurrent migrations of empty servers succeed, and apply each migration once', needsServers, async (t) => {
+t.test('concurrent migrations of empty servers succeed, and apply each migration once', needsServers, async (t) => {
   const stores = await storesWithoutSchema(t);
-  const runs = await Promise.all(Array.from({ length: 10 }, () => migrate(t, stores)));
+  const runs = await Promise.all(Array.from({ length: 4 }, () => migrate(t, stores)));
   const codes = runs.map(({ code }) => code);
-  t.same(codes, Array(10).fill(0), { output: runs.map(({ output }) => output) });
+  t.same(codes, [0, 0, 0, 0], { output: runs.map(({ output }) => output) });
   const lines = runs.flatMap(({ output }) => output.split('\n')).filter((line) => line.endsWith(' applied'));
   t.same(lines.map((line) => `${line}\n`).sort(), applied);
   await expectMigrated(t, stores);
 });
 
-t.test('a migration that waits for a table fails soon, so that no service waits for it', needsServers, async (t) => {
+t.test('a migration that has to wait for a table fails soon, and succeeds later', needsServers, async (t) => {
   const stores = await freshStores(t);
   const { maintenanceDb: db, close } = await openBareStores(readConfig(stores).stores, silentLog);
   t.teardown(close);
@@ -107,6 +81,6 @@ t.test('a migration that waits for a table fails soon, so that no service waits 
   t.same(await migratePostgres(db), ['0009-outbox-kind-index']);
   t.notOk(
     statements.some(({ text }) => /pg_advisory_(un)?lock/.test(text)),
-    'no lock of a session',
+    'no advisory lock of a session, which a pooler would not keep',
   );
 });

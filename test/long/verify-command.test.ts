@@ -6,7 +6,8 @@ import { openBareStores, type Stores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createFixtures, emptyStores, openStoresWithoutRelay } from '../support/inconsistencies.js';
 import { script } from '../support/processes.js';
-import { claimGraphFor, silentLog, temporaryDirectory } from '../support/stores.js';
+import { startTestService } from '../support/service.js';
+import { claimGraphFor, freshDataDirectory, silentLog, temporaryDirectory } from '../support/stores.js';
 
 const environment = await emptyStores(t);
 
@@ -52,15 +53,15 @@ t.test('reports violations, repairs what it can, and reports the rest', async (t
     orphan = await storeImage();
     await storeImage('notes.txt');
   });
-  const seen = await runVerify();
-  t.equal(seen.code, 1);
-  t.match(seen.stdout, new RegExp(`^Every stored image belongs to a row +NO +1 +${orphan}$`, 'm'));
+  const found = await runVerify();
+  t.equal(found.code, 1);
+  t.match(found.stdout, new RegExp(`^Every stored image belongs to a row +NO +1 +${orphan}$`, 'm'));
   t.match(
-    seen.stdout,
+    found.stdout,
     /^Unresolved: Every stored image belongs to a row \(1 left\): repair with npm run verify -- --repair\.$/m,
   );
-  t.match(seen.stdout, /^The image store contains only images +note +1 +notes\.txt$/m);
-  t.match(seen.stdout, /^The stores disagree: 2 of 11 rules are violated\.$/m);
+  t.match(found.stdout, /^The image store contains only images +note +1 +notes\.txt$/m);
+  t.match(found.stdout, /^The stores disagree: 2 of 11 rules are violated\.$/m);
 
   const repaired = await runVerify(['--repair']);
   t.equal(repaired.code, 1, 'not everything was repaired');
@@ -89,18 +90,21 @@ t.test('changes nothing in stores of different installations', async (t) => {
   t.match(stderr, /^The image store \(\w+\) belongs to another PostgreSQL\n$/);
 
   const { db, images, close } = await openBareStores(readConfig(environment).stores, silentLog);
-  const there = await images.get(orphan);
-  t.ok(there, 'the orphan is still stored');
-  there?.stream.destroy();
+  const image = await images.get(orphan);
+  t.ok(image, 'the orphan is still stored');
+  image?.stream.destroy();
   await images.remove(orphan);
   await db.updateTable('installation').set({ id }).execute();
   await close();
 });
 
+// The other commands that open the stores run the same code.
 t.test('prints one line if it cannot run', async (t) => {
+  const running = await startTestService(t, { DATA_DIR: await freshDataDirectory(t) });
   const unavailable = {
     DATABASE_URL: 'postgres://somebody:hush@127.0.0.1:1/nowhere',
     TOKEN_KEYS: 'one:4c1d9e7b03f86a52e0b7d4916fc3a825',
+    LOG_LEVEL: 'silent',
   };
   const empty = { DATA_DIR: await temporaryDirectory(t) };
   await openBareStores(readConfig(empty).stores, silentLog).then(({ close }) => close());
@@ -108,7 +112,9 @@ t.test('prints one line if it cannot run', async (t) => {
     [[], {}, /^\S+ does not contain a database\n$/],
     [[], empty, /^These stores are not set up: start the service first\n$/],
     [['--mend'], {}, /^Unknown option '--mend'.*\n$/],
-    [[], unavailable, /The postgres store is not available.*\n$/],
+    [[], { TOKEN_TTL: 'soon' }, /^TOKEN_TTL: [^\n]+\n$/],
+    [[], running.environment, /^\S+ is in use by process \d+ of this service: stop it first, [^\n]+\n$/],
+    [[], unavailable, /^The postgres store is not available: connect ECONNREFUSED [^\n]*\n$/],
   ];
   for (const [options, variables, line] of refused) {
     const { code, stdout, stderr } = await runVerify(options, { DATA_DIR: await temporaryDirectory(t), ...variables });

@@ -2,33 +2,32 @@ import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
 import { picture } from '../support/picture.js';
 import { startAndFail, startProcess } from '../support/processes.js';
-import { claimGraphFor, freshStores, needsServers } from '../support/stores.js';
+import { freshStores, needsServers } from '../support/stores.js';
 import { overTls, writeCertificate } from '../support/tls.js';
 import { registerUser } from '../support/users.js';
 
-t.test('connects to every store over TLS if its URL asks for it', needsServers, async (t) => {
-  const environment = await freshStores(t);
-  const certificatePath = await writeCertificate(t);
-  const secure = await overTls(t, environment, certificatePath);
-  const service = await startProcess(t, { ...secure, NODE_EXTRA_CA_CERTS: certificatePath });
-  t.match(service.output(), /Stores +PostgreSQL at 127[^,]+, Neo4j at 127[^,]+, S3 bucket [^,]+, Redis at 127/);
-  t.notOk(service.output().includes(new URL(environment.DATABASE_URL ?? '').password), 'no password is printed');
-  const { send } = await registerUser(t, service.url);
-  const form = { title: 'T', text: 'T', image: picture() };
-  const { body: post } = await send('POST', '/posts/create', { form });
-  t.equal((await send('POST', `/posts/like?id=${post.id}`)).status, 200);
-  t.ok((await send('GET', post.image)).bytes.equals(samples.png));
-  const { stores } = (await (await fetch(`${service.opsUrl}/readyz`)).json()) as { stores: object };
-  for (const [name, state] of Object.entries(stores)) t.match(state, { ok: true }, name);
-});
+t.test(
+  'connects to every store over TLS if its URL asks for it, and verifies the certificate',
+  needsServers,
+  async (t) => {
+    const environment = await freshStores(t);
+    const certificatePath = await writeCertificate(t);
+    const secure = await overTls(t, environment, certificatePath);
+    const service = await startProcess(t, { ...secure, NODE_EXTRA_CA_CERTS: certificatePath });
+    t.match(service.output(), /Stores +PostgreSQL at 127[^,]+, Neo4j at 127[^,]+, S3 bucket [^,]+, Redis at 127/);
+    t.notOk(service.output().includes(new URL(environment.DATABASE_URL ?? '').password), 'no password is printed');
+    const { send } = await registerUser(t, service.url);
+    const form = { title: 'T', text: 'T', image: picture() };
+    const { body: post } = await send('POST', '/posts/create', { form });
+    t.equal((await send('POST', `/posts/like?id=${post.id}`)).status, 200);
+    t.ok((await send('GET', post.image)).bytes.equals(samples.png));
+    const { stores } = (await (await fetch(`${service.opsUrl}/readyz`)).json()) as { stores: object };
+    for (const [name, state] of Object.entries(stores)) t.match(state, { ok: true }, name);
 
-t.test("does not start if it does not trust PostgreSQL's certificate", needsServers, async (t) => {
-  const environment = await freshStores(t);
-  const secure = await overTls(t, environment, await writeCertificate(t));
-  await claimGraphFor(environment);
-  const untrusted = secure.DATABASE_URL?.replace(/&sslrootcert=.*/, '');
-  const { code, output } = await startAndFail(t, { ...environment, DATABASE_URL: untrusted });
-  t.equal(code, 1);
-  t.match(output, /certificate/);
-  t.notMatch(output, /API/);
-});
+    const untrusted = secure.DATABASE_URL?.replace(/&sslrootcert=.*/, '');
+    const { code, output } = await startAndFail(t, { ...environment, DATABASE_URL: untrusted });
+    t.equal(code, 1);
+    t.match(output, /certificate/);
+    t.notMatch(output, /API/);
+  },
+);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { startAndFail, startProcess } from '../support/processes.js';
 import { scrape } from '../support/prometheus.js';
 import { repeatUntilSettled } from '../support/races.js';
@@ -7,12 +7,11 @@ import { freshStores, needsServers } from '../support/stores.js';
 
 const WORKERS = 2;
 
-/** Starts the service with workers. Returns it with a function that waits for further log lines. */
-async function startWorkers(t: Test) {
+t.test('workers', needsServers, async (t) => {
   const environment = { ...(await freshStores(t)), WORKERS: String(WORKERS), LOG_LEVEL: 'info', LOG_FORMAT: 'json' };
   const service = await startProcess(t, environment);
   let readLines = 0;
-  /** Returns the pids in the next `count` lines with this message. */
+  /** Waits for the next `count` lines with this message, and returns their process ids. */
   const waitForLines = async (message: string, count: number): Promise<number[]> => {
     for (;;) {
       const lines = service.output().split('\n').slice(readLines);
@@ -24,11 +23,6 @@ async function startWorkers(t: Test) {
       await once(service.child.stdout as NonNullable<typeof service.child.stdout>, 'data');
     }
   };
-  return { service, waitForLines };
-}
-
-t.test('workers', needsServers, async (t) => {
-  const { service, waitForLines } = await startWorkers(t);
   let pids = await waitForLines('worker started', WORKERS);
 
   t.test('share a port and the rate limits, and their metrics are added up', async (t) => {
@@ -79,26 +73,22 @@ t.test('workers', needsServers, async (t) => {
     for (const pid of pids) t.throws(() => process.kill(pid, 0), 'the old worker has ended');
   });
 
-  t.test('SIGTERM ends them', async (t) => t.equal(await service.end('SIGTERM'), 0));
+  t.test('stop when the primary process is killed', async (t) => {
+    // The output ends once the last process that shares it has ended.
+    const closed = once(service.child, 'close');
+    service.child.kill('SIGKILL');
+    await closed;
+    await t.rejects(fetch(`${service.url}/auth/me`), 'no process listens');
+  });
 });
 
-t.test('the workers stop when the primary process is killed', needsServers, async (t) => {
-  const { service, waitForLines } = await startWorkers(t);
-  await waitForLines('worker started', WORKERS);
-  // The output ends once the last process that shares it has ended.
-  const closed = once(service.child, 'close');
-  service.child.kill('SIGKILL');
-  await closed;
-  await t.rejects(fetch(`${service.url}/auth/me`), 'no process listens');
-});
-
-t.test('a worker that cannot start ends the service', needsServers, async (t) => {
+t.test('a worker that cannot start ends the service, and SIGTERM ends all workers', needsServers, async (t) => {
   const environment = { ...(await freshStores(t)), WORKERS: String(WORKERS) };
-  const taken = await startProcess(t, environment);
-  const PORT = new URL(taken.url).port;
+  const running = await startProcess(t, environment);
+  const PORT = new URL(running.url).port;
   const { code, output } = await startAndFail(t, { ...environment, PORT, OPS_HOST: '0.0.0.0' });
   t.equal(code, 1);
   t.match(output, /EADDRINUSE/);
   t.match(output, /OPS_HOST 0\.0\.0\.0 is not a loopback address/, 'the primary process warns of the configuration');
-  t.equal(await taken.end('SIGTERM'), 0);
+  t.equal(await running.end('SIGTERM'), 0);
 });
