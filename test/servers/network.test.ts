@@ -6,16 +6,19 @@ import type { Fault } from '../support/proxy.js';
 import { startTestService } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
-/** Other faults of the images and of Redis are injected in `s3.test.ts`, `lost-responses.test.ts` and `redis.test.ts`. */
+/**
+ * Lost responses are tested in `lost-responses.test.ts` and `neo4j-faults.test.ts`, other faults of the images and of Redis in
+ * `s3.test.ts` and `redis.test.ts`.
+ */
 const FAULTS: Record<StoreName, Fault[]> = {
-  postgres: ['silence', 'lose-responses', 'reset', 'refuse'],
-  graph: ['silence', 'lose-responses', 'reset', 'refuse'],
+  postgres: ['silence', 'reset', 'refuse'],
+  graph: ['silence', 'reset', 'refuse'],
   images: ['silence'],
   redis: ['silence'],
 };
 
-/** Latencies that make no request fail. */
-const LATENCIES_MS = { postgres: 200, graph: 200, images: 200, redis: 500 };
+/** Latencies that make no request fail. A request waits for PostgreSQL and the graph several times. */
+const LATENCIES_MS = { postgres: 100, graph: 100, images: 200, redis: 500 };
 
 t.test('the connection to a store is faulty', needsAllServers, async (t) => {
   const { environment, ...faultyStores } = await startFaultyStores(t, await freshStores(t));
