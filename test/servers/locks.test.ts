@@ -39,8 +39,11 @@ const POST = { title: 'A title', text: 'A text' };
  */
 t.test('locks', needsServers, async (t) => {
   const environment: NodeJS.ProcessEnv = { ...(await freshStores(t)), ...LONG_TIMEOUTS };
-  // Only the tests deliver entries.
-  const [stores, others] = [await openStoresWithoutRelay(t, environment), await openStoresWithoutRelay(t, environment)];
+  // As two processes open them, but only the tests deliver entries.
+  const [stores, otherStores] = [
+    await openStoresWithoutRelay(t, environment),
+    await openStoresWithoutRelay(t, environment),
+  ];
   const { db, graph, outbox } = stores;
   const { account, post, storeImage } = createFixtures(stores);
 
@@ -50,11 +53,11 @@ t.test('locks', needsServers, async (t) => {
     return credentials;
   };
   const removeAccount = async (id: number) => {
-    const deletion = await deleteAccount(others.db, await credentialsOf(id));
-    if (deletion.outcome === 'deleted') await others.outbox.deliver(deletion.entries);
+    const deletion = await deleteAccount(otherStores.db, await credentialsOf(id));
+    if (deletion.outcome === 'deleted') await otherStores.outbox.deliver(deletion.entries);
   };
   const removePost = async (author: number, id: number) =>
-    others.outbox.deliver((await deletePost(others.db, author, id)) ?? []);
+    otherStores.outbox.deliver((await deletePost(otherStores.db, author, id)) ?? []);
   /** Creates a post without delivering its outbox entries. */
   const createUndelivered = async (author: number) => {
     const created = await createPost(stores, author, POST);
@@ -218,7 +221,7 @@ t.test('locks', needsServers, async (t) => {
     const other = await account();
     const entries = (await deletePost(db, other, await post(other))) ?? [];
     await outbox.deliver(entries);
-    await others.outbox.deliver(entries);
+    await otherStores.outbox.deliver(entries);
     const left = await db.selectFrom('outbox').select('delivered').where('id', 'in', idsOf(entries)).execute();
     t.same(left, [{ delivered: true }]);
   });
@@ -227,7 +230,7 @@ t.test('locks', needsServers, async (t) => {
     const [low, high] = [await account(), await account()];
     for (const targets of [{ accounts: [high, low] }, { accounts: [low], posts: [low - 1] }]) {
       await holdAccount(low);
-      const locking = others.db.transaction().execute((trx) => lockExclusive(trx, targets));
+      const locking = otherStores.db.transaction().execute((trx) => lockExclusive(trx, targets));
       await untilWaiting(1);
       const { rows } = await sql`
         select from pg_locks where locktype = 'advisory' and granted and pid in (
@@ -264,12 +267,12 @@ t.test('locks', needsServers, async (t) => {
     await sql`alter table accounts drop constraint accounts_username_key`.execute(db);
     await sql`alter table accounts add constraint accounts_username_key unique (username_key)`.execute(db);
     await holdInPostgres('select pg_advisory_lock(-8)');
-    const first = updateAccount(db, user, { username: nameOf(other) });
-    const second = updateAccount(others.db, other, { username: nameOf(user) });
+    const update = updateAccount(db, user, { username: nameOf(other) });
+    const otherUpdate = updateAccount(otherStores.db, other, { username: nameOf(user) });
     await untilWaiting(2);
     await release();
     const taken = { outcome: 'taken', field: 'username' };
-    t.same(await Promise.all([first, second]), [taken, taken]);
+    t.same(await Promise.all([update, otherUpdate]), [taken, taken]);
     await sql`drop index waiting_index`.execute(db);
   });
 
@@ -282,7 +285,7 @@ t.test('locks', needsServers, async (t) => {
     let post: ReturnType<typeof createPost> | undefined;
     await db.transaction().execute(async (trx) => {
       await lockExclusive(trx, { accounts: [author] });
-      post = createPost(others, author, { ...POST, image });
+      post = createPost(otherStores, author, { ...POST, image });
       post.catch(() => undefined);
       await untilWaiting(1);
       await change(trx);
@@ -296,7 +299,7 @@ t.test('locks', needsServers, async (t) => {
       trx.updateTable('accounts').set({ private: true }).where('id', '=', user).execute(),
     );
     t.equal(created?.post.author_private, true, 'the account is private');
-    await others.outbox.deliver(created?.entries ?? []);
+    await otherStores.outbox.deliver(created?.entries ?? []);
     const rejected = await createPostDuring(other, (trx) =>
       trx.deleteFrom('accounts').where('id', '=', other).execute(),
     );
@@ -415,7 +418,7 @@ t.test('locks', needsServers, async (t) => {
     await untilWaiting(1);
     await releaseAndAwait(
       session,
-      updateAccount(others.db, user, { password: { hash: 'another', checkedCredentials: checked } }),
+      updateAccount(otherStores.db, user, { password: { hash: 'another', checkedCredentials: checked } }),
       2,
     );
     t.same(await sessionsOf(user).execute(), []);
@@ -446,9 +449,9 @@ t.test('locks', needsServers, async (t) => {
     const newest = { id: first, liveSessions: 3 };
     const deletions = [trimSessions(db, user, newest, 2)];
     await untilWaiting(1);
-    // Has no effect, because the first login has locked this session. With locks by last use, the second login would wait for it.
+    // Has no effect, because the first login has locked this session. With locks by last use, the second would wait for it.
     await touchSessions(db, [first]);
-    deletions.push(trimSessions(others.db, user, newest, 2));
+    deletions.push(trimSessions(otherStores.db, user, newest, 2));
     await untilWaiting(2);
     await release();
     const counts = await Promise.all(deletions);
@@ -457,7 +460,7 @@ t.test('locks', needsServers, async (t) => {
   });
 
   for (const [name, remove, leavesCurrent] of [
-    ['other sessions', (user: number, current: string) => deleteOtherSessions(others.db, user, current), true],
+    ['other sessions', (user: number, current: string) => deleteOtherSessions(otherStores.db, user, current), true],
     ['an account', removeAccount, false],
   ] as const) {
     t.test(`a deletion of ${name} that deadlocks with a login is repeated`, async (t) => {
@@ -484,7 +487,7 @@ t.test('locks', needsServers, async (t) => {
     });
   }
 
-  t.test('touching sessions does not wait for a session that is locked', async (t) => {
+  t.test('an update of the last use of sessions does not wait for a session that is locked', async (t) => {
     const { user, ids } = await createSessions(2);
     const [locked = '', free = ''] = ids;
     for (const id of ids) await setLastUse(id, 100);
@@ -508,7 +511,7 @@ t.test('locks', needsServers, async (t) => {
       const row = { author_id: user, title: 'T', text: 'T', image: 'claimed.png' };
       await trx.insertInto('posts').values(row).execute();
       await until(async () => Date.now() > Date.parse(due) + 100);
-      await others.outbox.deliver([{ id: entry, kind: 'image', key: 'claimed.png' }]);
+      await otherStores.outbox.deliver([{ id: entry, kind: 'image', key: 'claimed.png' }]);
     });
     t.same(await listImageNames(stores.images), ['claimed.png']);
   });

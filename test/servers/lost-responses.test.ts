@@ -20,56 +20,53 @@ const DEVICE = 'A device whose login response is lost';
 const TITLE = 'A post whose response is lost';
 
 interface Write {
-  name: string;
   uploads?: true;
   /** Text of the committing message to the store. The default is the statement that commits a transaction. */
   trigger?: string;
-  /** Prepares the write of a new user. `other` is another new user. */
-  arrange(user: TestUser, other: TestUser, service: TestService): Promise<ArrangedWrite>;
-}
-
-interface ArrangedWrite {
-  send(): Promise<TestResponse>;
-  /** Returns whether the write has taken effect completely. */
-  happened(): Promise<boolean>;
+  /**
+   * Prepares the write of a new user; `other` is another new user. Returns a function that sends the write, and one that returns
+   * whether it has taken effect completely.
+   */
+  arrange(
+    user: TestUser,
+    other: TestUser,
+    service: TestService,
+  ): Promise<{ send(): Promise<TestResponse>; hasTakenEffect(): Promise<boolean> }>;
 }
 
 const logIn = ({ send }: TestService, email: string, password: string, headers = {}) =>
   send('POST', '/auth/login', { json: { email, password }, headers });
 
-const WRITES: Write[] = [
-  {
-    name: 'login',
+const WRITES: Record<string, Write> = {
+  login: {
     trigger: DEVICE,
     async arrange(user, _, service) {
       const sessions = async () => (await user.send('GET', '/auth/sessions')).body.length;
       const before = await sessions();
       return {
         send: () => logIn(service, user.email, PASSWORD, { 'User-Agent': DEVICE }),
-        happened: async () => (await sessions()) > before,
+        hasTakenEffect: async () => (await sessions()) > before,
       };
     },
   },
-  {
-    name: 'a post with an image',
+  'a post with an image': {
     trigger: TITLE,
     uploads: true,
     arrange: async (user) => ({
       send: () => user.send('POST', '/posts/create', { form: { title: TITLE, text: 'T', image: picture() } }),
-      async happened() {
+      async hasTakenEffect() {
         const [post] = (await user.send('GET', '/posts/me')).body;
         return post !== undefined && (await user.send('GET', post.image)).bytes.equals(samples.png);
       },
     }),
   },
-  {
-    name: 'a post with an idempotency key',
+  'a post with an idempotency key': {
     async arrange(user) {
       const form = { title: 'T', text: 'T', image: picture() };
       const send = () => user.send('POST', '/posts/create', { form, headers: { 'Idempotency-Key': 'k' } });
       return {
         send,
-        async happened() {
+        async hasTakenEffect() {
           const [post] = (await user.send('GET', '/posts/me')).body;
           const retry = await send();
           const posts = (await user.send('GET', '/posts/me')).body;
@@ -78,46 +75,43 @@ const WRITES: Write[] = [
       };
     },
   },
-  {
-    name: 'a like',
+  'a like': {
     async arrange(user) {
       const { id } = await createPost(user);
       return {
         send: () => user.send('POST', `/posts/like?id=${id}`),
-        async happened() {
+        async hasTakenEffect() {
           const { body } = await user.send('GET', `/posts/${id}`);
           return body.liked_by_me && body.like_count === 1;
         },
       };
     },
   },
-  {
-    name: 'a change of the password',
+  'a change of the password': {
     uploads: true,
     async arrange(user, _, service) {
       const password = 'Other-Lantern-81!';
       const form = { password, current_password: PASSWORD, image: picture() };
       return {
         send: () => user.send('PUT', '/profiles/me', { form }),
-        happened: async () =>
+        hasTakenEffect: async () =>
           (await logIn(service, user.email, password)).status === 200 &&
           (await user.send('GET', '/auth/me')).status === 401,
       };
     },
   },
-  {
-    name: 'account deletion',
+  'account deletion': {
     async arrange(user, other) {
       await befriend(user, other);
       const { id } = await createPost(user, { image: picture() });
       await other.send('POST', `/posts/like?id=${id}`);
       return {
         send: () => user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
-        happened: async () => (await other.send('GET', `/profiles/${user.id}`)).status === 404,
+        hasTakenEffect: async () => (await other.send('GET', `/profiles/${user.id}`)).status === 404,
       };
     },
   },
-];
+};
 
 t.test('writes whose response from a store is lost', needsAllServers, async (t) => {
   const environment = await freshStores(t);
@@ -127,24 +121,24 @@ t.test('writes whose response from a store is lost', needsAllServers, async (t) 
 
   /** Sends a write whose first response from the store is lost, and returns its status and whether it has taken effect. */
   async function loseResponse(t: Test, { arrange }: Write, proxy: FaultyProxy, trigger: string) {
-    const { send, happened } = await arrange(await service.createUser(), await service.createUser(), service);
+    const { send, hasTakenEffect } = await arrange(await service.createUser(), await service.createUser(), service);
     // The relay must not commit at the same time.
     await service.stores.db.deleteFrom('outbox').where('delivered', '=', true).execute();
     const cut = proxy.cutResponseTo(trigger);
     const [response] = await Promise.all([send(), cut]);
     while ((await fetch(`${service.opsUrl}/readyz`)).status !== 200) await sleep(50);
-    const tookEffect = await happened();
+    const tookEffect = await hasTakenEffect();
     await expectConsistentStores(t, service.stores);
     return { status: response.status, tookEffect };
   }
 
-  for (const write of WRITES) {
-    t.test(`PostgreSQL commits ${write.name}`, async (t) => {
+  for (const [name, write] of Object.entries(WRITES)) {
+    t.test(`PostgreSQL commits ${name}`, async (t) => {
       t.same(await loseResponse(t, write, postgres, write.trigger ?? 'commit\0'), { status: 503, tookEffect: true });
     });
   }
-  for (const write of WRITES.filter(({ uploads }) => uploads)) {
-    t.test(`S3 stores the bytes of ${write.name}, and the upload is repeated`, async (t) => {
+  for (const [name, write] of Object.entries(WRITES).filter(([, { uploads }]) => uploads)) {
+    t.test(`S3 stores the bytes of ${name}, and the upload is repeated`, async (t) => {
       const { status, tookEffect } = await loseResponse(t, write, s3, 'PUT /');
       t.ok(status < 300 && tookEffect, `status ${status}`);
     });

@@ -63,6 +63,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
       await proxy.setFault(fault);
       await t.rejects(read(), StoreUnavailableError);
       await unavailable;
+      // The next call fails without waiting.
       const immediate = await Promise.race([read().catch((error) => error), nextTurn('waited')]);
       t.type(immediate, StoreUnavailableError);
       const available = once(logEvents, 'available');

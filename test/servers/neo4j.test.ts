@@ -13,11 +13,6 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
   await graph.migrate();
 
   const twoIds = () => [ids.next(), ids.next()] as const;
-  const bothWays = (a: number, b: number) => [
-    { person: a, friend: b },
-    { person: b, friend: a },
-  ];
-  const byPerson = <Edge extends { person: number }>(edges: Edge[]) => edges.toSorted((a, b) => a.person - b.person);
   const likesOf = async (posts: number[], people: number[]) => {
     const { likes } = await graph.relationsBetween(people, [], posts);
     return posts.map((post) => likes.get(post) ?? { count: 0, likers: [] });
@@ -61,36 +56,6 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     t.equal(await count('MATCH (p {id: $id}) RETURN count(p) AS count', post), 0);
   });
 
-  t.test('bulk access pages by id, and adds and removes single edges', async (t) => {
-    const [user, other, third] = [ids.next(), ids.next(), ids.next()];
-    const [post, last] = [ids.next(), ids.next()];
-    const edges = {
-      friendships: bothWays(user, other),
-      requests: [{ from: third, to: user }],
-      likes: [{ person: user, post }],
-    };
-    await graph.bulk.addEdges(edges);
-    await graph.bulk.addEdges(edges);
-    await graph.ensureNodes({ people: [], posts: [last] });
-    t.strictSame(await graph.bulk.personIds(user - 1, 2), [user, other]);
-    t.strictSame(await graph.bulk.personIds(other, 1), [third]);
-    t.strictSame(await graph.bulk.postIds(post - 1, 2), [post, last]);
-    const { friendships, ...others } = await graph.bulk.edgesOf([user, other]);
-    t.strictSame({ friendships: byPerson(friendships), ...others }, edges, 'no edge is duplicated');
-    t.strictSame((await graph.bulk.edgesOf([third])).requests, edges.requests);
-
-    await graph.bulk.removeEdges({ friendships: bothWays(user, other).slice(0, 1), requests: [], likes: [] });
-    t.strictSame((await graph.bulk.edgesOf([user])).friendships, [{ person: other, friend: user }]);
-    await graph.bulk.removeEdges({ friendships: [], requests: edges.requests, likes: edges.likes });
-    t.strictSame(await graph.bulk.edgesOf([user]), {
-      friendships: [{ person: other, friend: user }],
-      requests: [],
-      likes: [],
-    });
-    const highest = await graph.highestIds();
-    t.ok(highest.person >= third && highest.post >= last);
-  });
-
   t.test('lookups return each user once, even with duplicate edges', async (t) => {
     const [user, other] = twoIds();
     const post = ids.next();
@@ -99,7 +64,8 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       requests: [{ from: user, to: other }],
       likes: [{ person: user, post }],
     };
-    await graph.bulk.addEdges(once);
+    for (let times = 0; times < 2; times += 1) await graph.bulk.addEdges(once);
+    t.strictSame(await graph.bulk.edgesOf([user]), once, 'no edge is added twice');
     await queryGraph(
       `MATCH (user:Person {id: $user}), (other:Person {id: $other}), (post:Post {id: $post})
        CREATE (user)-[:FRIENDS_WITH]->(other), (user)-[:REQUESTED]->(other), (user)-[:LIKES]->(post), (user)-[:LIKES]->(post)`,

@@ -138,22 +138,22 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (outer
     const { posts, dumped } = await backUpUnderLoad(operator, servers, users);
     await service.stop('SIGKILL');
 
-    const others = await startServerSet(outer);
-    const values = placeholders(others.variables, backup);
-    const other = await createOperator(outer, { PATH: others.path, ...LONG_TIMEOUTS }, values);
+    const newServers = await startServerSet(outer);
+    const values = placeholders(newServers.variables, backup);
+    const newOperator = await createOperator(outer, { PATH: newServers.path, ...LONG_TIMEOUTS }, values);
     const keys = /^TOKEN_KEYS=.*$/m.exec(await readFile(join(backup, 'production.env'), 'utf8'))?.[0];
-    await other.run(`export OPERATIONS=${other.opsUrl}`);
-    await other.open('First deployment').run('cat > production.env');
-    await other.run(`sed -i 's/^TOKEN_KEYS=.*/${keys}/' production.env; set -a; . ./production.env; set +a`);
-    const restore = other.open('Restore servers');
-    await others.stop('neo4j');
+    await newOperator.run(`export OPERATIONS=${newOperator.opsUrl}`);
+    await newOperator.open('First deployment').run('cat > production.env');
+    await newOperator.run(`sed -i 's/^TOKEN_KEYS=.*/${keys}/' production.env; set -a; . ./production.env; set +a`);
+    const restore = newOperator.open('Restore servers');
+    await newServers.stop('neo4j');
     await restore.run('pg_restore');
-    await others.start('neo4j');
+    await newServers.start('neo4j');
     t.match(await restore.run('npm run verify -- --repair'), /The stores agree\.\s*$/);
     const restored = await restore.start('npm start');
     t.match(await restore.run('npm run tour'), '"status":"ok"');
 
-    const send = createSender(t, other.url);
+    const send = createSender(t, newOperator.url);
     const token = users[0]?.token ?? '';
     for (const { id, image } of posts) {
       t.match(await send('GET', `/posts/${id}`, { token }), { status: 200, body: { image } });
