@@ -1,8 +1,7 @@
 import type { OperationId } from '../../generated/types.js';
 import { formOf, type Profile, type Session, type User } from './model.js';
-import { type Change, change, State } from './state.js';
+import { type Change, State } from './state.js';
 import { NO_STATUS, type Operation, type Step } from './step.js';
-import { ViewChecker } from './views.js';
 
 /** Passwords that meet the policy for every account. */
 const PASSWORDS = ['Quiet-Harbour-27!', 'Teal-Lantern-58?', 'Brisk-Meadow-93%'];
@@ -22,11 +21,9 @@ async function register(step: Step): Promise<void> {
   }
   const profile = newProfile(step);
   const { name, username, email, password } = profile;
-  const created = await step.write(
-    [change<Profile | null>(me.profile, () => profile)],
-    () => send({ name, username, email, password }),
-    { done: 201 },
-  );
+  const created = await step.write([me.profile.changeTo(profile)], () => send({ name, username, email, password }), {
+    done: 201,
+  });
   if (created) me.id = created.body.id;
 }
 
@@ -39,7 +36,7 @@ function newProfile(step: Step): Profile {
     email: `${username}@people.example`,
     password,
     private: false,
-    picture: null,
+    image: null,
   };
 }
 
@@ -60,7 +57,7 @@ export async function createSession(step: Step, { email, password }: Pick<Profil
   const session: Session = { token: undefined, device: `device ${model.word()}`, alive: new State(false) };
   me.sessions.push(session);
   const response = await step.write(
-    [change(session.alive, () => true)],
+    [session.alive.changeTo(true)],
     () => sendLogin(step, { email, password }, session.device),
     { done: 200, refused: me.profile.isWritable ? [] : [401] },
   );
@@ -95,7 +92,7 @@ async function logout(step: Step): Promise<void> {
   const session = step.me.sessions.find((session) => session.token === token);
   if (!token || !session) return;
   const outcomes = { done: 200 };
-  await step.write([change(session.alive, () => false)], () => step.send('POST', '/auth/logout', { token }), outcomes);
+  await step.write([session.alive.changeTo(false)], () => step.send('POST', '/auth/logout', { token }), outcomes);
 }
 
 async function listSessions(step: Step): Promise<void> {
@@ -120,7 +117,7 @@ async function deleteOtherSessions(step: Step): Promise<void> {
   const token = step.token();
   if (!token) return;
   const others = step.me.sessions.filter((session) => session.token !== token);
-  const changes = others.map(({ alive }) => change(alive, () => false));
+  const changes = others.map(({ alive }) => alive.changeTo(false));
   await step.write(changes, () => step.send('DELETE', '/auth/sessions', { token }), { done: 200 });
 }
 
@@ -131,7 +128,7 @@ async function deleteSession(step: Step): Promise<void> {
   const alive = session.alive.known;
   if (alive === undefined) return;
   const outcomes = { done: alive ? 200 : 404 };
-  await step.write([change(session.alive, () => false)], () => step.send('DELETE', `/auth/sessions/${id}`), outcomes);
+  await step.write([session.alive.changeTo(false)], () => step.send('DELETE', `/auth/sessions/${id}`), outcomes);
 }
 
 /** Returns the session id, the `jti` claim of a token. */
@@ -141,7 +138,7 @@ const sessionIdOf = (token: string): string =>
 async function getOwnProfile(step: Step): Promise<void> {
   const reply = await step.send('GET', '/profiles/me');
   step.expect(reply, 200);
-  if (reply.response) new ViewChecker(step.model, step.me, reply.since).checkProfile(reply.response.body, step.me);
+  if (reply.response) reply.checker.checkProfile(reply.response.body, step.me);
 }
 
 async function updateProfile(step: Step): Promise<void> {
@@ -158,24 +155,24 @@ async function updateProfile(step: Step): Promise<void> {
     { name: word },
     { username: word, name: `N ${word}` },
     { email: `${word}@people.example` },
-    { picture: tag },
-    { picture: tag, ...privacy },
-    { picture: null },
+    { image: tag },
+    { image: tag, ...privacy },
+    { image: null },
     { password },
     {},
   ];
   const changed = step.pickOne(possibleChanges) ?? {};
   const isValid = Object.keys(changed).length > 0;
-  const { picture, ...fields } = isValid ? changed : { password };
+  const { image, ...fields } = isValid ? changed : { password };
   const current_password = isValid ? known.password : WRONG_PASSWORD;
-  const form = formOf({ ...fields, ...(fields.password && { current_password }) }, picture);
+  const form = formOf({ ...fields, ...(fields.password && { current_password }) }, image);
   const next: Profile = { ...known, ...changed };
-  const changes: Change[] = [change<Profile | null>(me.profile, () => next)];
-  if (changed.password) changes.push(...me.sessions.map(({ alive }) => change(alive, () => false)));
+  const changes: Change[] = [me.profile.changeTo(next)];
+  if (changed.password) changes.push(...me.sessions.map(({ alive }) => alive.changeTo(false)));
   const outcomes = isValid ? { done: 200 } : { done: NO_STATUS, refused: [401] };
   const needs = 'image' in form ? (['images'] as const) : [];
   const response = await step.write(changes, () => step.send('PUT', '/profiles/me', { form, needs }), outcomes);
-  if (response) model.learnLink(response.body.profile_link, next.picture);
+  if (response) model.learnLink(response.body.profile_link, next.image);
 }
 
 async function deleteAccount(step: Step): Promise<void> {
@@ -193,13 +190,13 @@ async function deleteAccount(step: Step): Promise<void> {
   const posts = model.posts.filter(({ author }) => author === me);
   const likes = model.posts.flatMap(({ likes }) => likes.get(me) ?? []);
   const changes = [
-    change<Profile | null>(me.profile, () => null),
-    ...me.sessions.map(({ alive }) => change(alive, () => false)),
-    ...posts.map(({ content }) => change<(typeof content)['current'][number]>(content, () => null)),
+    me.profile.changeTo(null),
+    ...me.sessions.map(({ alive }) => alive.changeTo(false)),
+    ...posts.map(({ content }) => content.changeTo(null)),
   ];
   const response = await step.write(changes, send, { done: 200 });
   // The graph is updated after the response, so both values are possible for a while.
-  if (response) for (const like of likes) like.add([false]);
+  if (response) for (const like of likes) like.add(false);
   if (response) client.user = model.addUser();
 }
 
@@ -214,7 +211,7 @@ async function getProfile(step: Step): Promise<void> {
   const profiles = owner.profile.valuesSince(reply.since);
   const possible = [...(profiles.includes(null) ? [404] : []), ...(profiles.some((profile) => profile) ? [200] : [])];
   step.expect(reply, ...possible);
-  if (reply.status === 200) new ViewChecker(step.model, step.me, reply.since).checkProfile(reply.response?.body, owner);
+  if (reply.status === 200) reply.checker.checkProfile(reply.response?.body, owner);
 }
 
 /** Returns an operation that downloads one of the last 20 links that responses contained, whether or not it is still valid. */
@@ -224,7 +221,7 @@ export const getImage =
     const link = step.pickOne([...step.model.tags.keys()].filter((link) => link.startsWith(prefix)).slice(-20));
     if (!link) return;
     const reply = await step.send('GET', link, { needs: ['graph', 'images'] });
-    if (reply.response) new ViewChecker(step.model, step.me, reply.since).checkImage(reply.response, link);
+    if (reply.response) reply.checker.checkImage(reply.response, link);
   };
 
 export const accounts = {

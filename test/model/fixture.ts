@@ -11,19 +11,15 @@ import { ModelMismatchError } from './state.js';
 
 /** Embedded stores serve one process and cannot be made to fail; real servers serve two, through fault proxies. */
 export const PROCESSES = onServices ? 2 : 1;
-export const STORES: StoreName[] = onServices
-  ? [
-      'postgres',
-      'graph',
-      ...(process.env.S3_BUCKET ? ['images' as const] : []),
-      ...(process.env.REDIS_URL ? ['redis' as const] : []),
-    ]
-  : [];
+export const STORES: StoreName[] = onServices ? ['postgres', 'graph', 'images', 'redis'] : [];
 
 /** The timeout of one call to Neo4j. */
 const NEO4J_TIMEOUT_MS = 2000;
-/** The graph's `maxCommitDelayMs` (see `db/graph/neo4j-session.ts`), and a timeout more. The graph in tables has no delay. */
-const MAX_COMMIT_DELAY_MS = onServices ? 6 * NEO4J_TIMEOUT_MS + 2000 : 0;
+/**
+ * For how long a graph write without a response may still be committed: `maxCommitDelayMs` in `db/graph/neo4j-session.ts`, and a
+ * timeout more. The graph in tables has no delay.
+ */
+export const MAX_COMMIT_DELAY_MS = onServices ? 6 * NEO4J_TIMEOUT_MS + 2000 : 0;
 
 /** Much longer than any response takes, even while a store fails. */
 const RESPONSE_TIMEOUT_MS = 60_000;
@@ -38,15 +34,13 @@ interface Slot {
 
 /** The service processes and the fault proxies of their stores. */
 export class ServiceFixture {
-  /** For how long a graph write without a response may still be committed. */
-  readonly maxCommitDelayMs = MAX_COMMIT_DELAY_MS;
   /** Stores that are unavailable, or may have been a moment ago. */
   readonly unavailableStores = new Set<StoreName>();
   /** The operations that had a response other than 503. */
   readonly executed = new Set<OperationId>();
   /** The log of the scenario: requests, kills and faults. */
   logLines: string[] = [];
-  #slots: Slot[] = [];
+  readonly #slots = Array.from({ length: PROCESSES }, (): Slot => ({ service: undefined, starting: undefined }));
   #nextIndex = 0;
 
   private constructor(
@@ -61,7 +55,6 @@ export class ServiceFixture {
     const directEnvironment = { NEO4J_TIMEOUT: String(NEO4J_TIMEOUT_MS), ...(await freshStores(t)) };
     const { environment, ...stores } = await startFaultyStores(t, directEnvironment, STORES);
     const fixture = new ServiceFixture(t, directEnvironment, environment, stores);
-    fixture.#slots = Array.from({ length: PROCESSES }, () => ({ service: undefined, starting: undefined }));
     await fixture.recover();
     return fixture;
   }
@@ -69,19 +62,15 @@ export class ServiceFixture {
   /** Sends a request to the next process. Returns null if that process is killed before it responds. Throws after a timeout. */
   async send(method: string, path: string, options: RequestOptions): Promise<TestResponse | null> {
     const service = await this.#nextService();
-    const timer = new AbortController();
+    const timeout = sleep(RESPONSE_TIMEOUT_MS, undefined, { ref: false });
     try {
-      const timeout = sleep(RESPONSE_TIMEOUT_MS, null, { signal: timer.signal, ref: false }).catch(() => null);
       const response = await Promise.race([createSender(this.t, service.url)(method, path, options), timeout]);
-      if (!response) throw new ModelMismatchError(`${method} ${path} timed out`);
-      return response;
+      if (response) return response;
     } catch (error) {
-      if (error instanceof ModelMismatchError) throw error;
       if (!service.child.killed) throw error;
       return null;
-    } finally {
-      timer.abort();
     }
+    throw new ModelMismatchError(`${method} ${path} timed out`);
   }
 
   async #nextService(): Promise<ServiceProcess> {
@@ -107,15 +96,12 @@ export class ServiceFixture {
   async #start(index: number): Promise<void> {
     const slot = this.#slots[index];
     if (!slot || slot.service) return;
-    slot.starting ??= this.#launch(slot, index);
+    slot.starting ??= this.#heal().then(async () => {
+      slot.service = await startProcess(this.t, this.environment);
+      slot.starting = undefined;
+      this.log(`process ${index} is ready`);
+    });
     await slot.starting;
-  }
-
-  async #launch(slot: Slot, index: number): Promise<void> {
-    await this.#heal();
-    slot.service = await startProcess(this.t, this.environment);
-    slot.starting = undefined;
-    this.log(`process ${index} is ready`);
   }
 
   async injectFault(store: StoreName, fault: Fault): Promise<void> {

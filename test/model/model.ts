@@ -9,7 +9,7 @@ export interface Profile {
   password: string;
   private: boolean;
   /** The tag of its bytes, see `imageOf`. */
-  picture: string | null;
+  image: string | null;
 }
 
 export interface Session {
@@ -54,13 +54,14 @@ export class Model {
   readonly #relations = new Map<string, State<Relation>>();
   /** The tags of images by link, as far as responses have shown them. */
   readonly tags = new Map<string, string>();
+  /** The beginning of every word, to distinguish the data of this model from that of others. */
+  readonly #prefix = `w${randomBytes(4).toString('hex')}x`;
   #wordCount = 0;
 
-  constructor(readonly name: string) {}
-
+  /** Returns a new word. */
   word(): string {
     this.#wordCount += 1;
-    return `${this.name}${this.#wordCount}`;
+    return `${this.#prefix}${this.#wordCount}`;
   }
 
   addUser(): User {
@@ -154,9 +155,6 @@ export function formOf(fields: Record<string, string | boolean>, tag?: string | 
   if (tag === null) return { ...texts, remove_image: 'true' };
   return tag === undefined ? texts : { ...texts, image: new Blob([imageOf(tag)], { type: 'image/png' }) };
 }
-
-/** Returns a random name, to distinguish the data of a model from that of others. */
-export const freshName = (): string => `w${randomBytes(4).toString('hex')}x`;
 
 function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
   const value = map.get(key) ?? make();

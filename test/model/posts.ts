@@ -1,9 +1,8 @@
 import type { OperationId } from '../../generated/types.js';
 import { getImage } from './accounts.js';
+import { MAX_COMMIT_DELAY_MS } from './fixture.js';
 import { type Content, formOf, type Post } from './model.js';
-import { change } from './state.js';
 import type { Operation, Step } from './step.js';
-import { ViewChecker } from './views.js';
 
 async function listPosts(step: Step): Promise<void> {
   const limit = step.pickOne([1, 5, 20, 100]) ?? 20;
@@ -11,19 +10,19 @@ async function listPosts(step: Step): Promise<void> {
   const reply = await step.send('GET', `/posts?limit=${limit}&offset=${offset}`, { needs: ['graph'] });
   step.expect(reply, 200);
   if (!reply.response) return;
-  const checker = new ViewChecker(step.model, step.me, reply.since);
+  const { checker } = reply;
   // With an offset, it is not known which posts precede the page, so its completeness cannot be checked.
   if (offset > 0) for (const post of reply.response.body) checker.checkPost(post);
   else checker.checkPosts(reply.response.body, !reply.response.headers.has('link'), () => true);
 }
 
 async function listOwnPosts(step: Step): Promise<void> {
-  const { me, model } = step;
+  const { me } = step;
   const reply = await step.send('GET', `/posts/me?limit=${step.pickOne([5, 100])}`, { needs: ['graph'] });
   step.expect(reply, 200);
   if (!reply.response) return;
   const isLastPage = !reply.response.headers.has('link');
-  new ViewChecker(model, me, reply.since).checkPosts(reply.response.body, isLastPage, ({ author }) => author === me);
+  reply.checker.checkPosts(reply.response.body, isLastPage, ({ author }) => author === me);
 }
 
 /** Returns a random one of the last 30 posts with a known id, deleted ones included. */
@@ -35,7 +34,7 @@ async function getPost(step: Step): Promise<void> {
   const reply = await step.send('GET', `/posts/${post?.id ?? Number.MAX_SAFE_INTEGER}`, { needs: ['graph'] });
   if (!post) return step.expect(reply, 404);
   step.expect(reply, ...expectedPostStatuses(step, post, reply.since));
-  if (reply.status === 200) new ViewChecker(step.model, step.me, reply.since).checkPost(reply.response?.body);
+  if (reply.status === 200) reply.checker.checkPost(reply.response?.body);
 }
 
 /** Returns the possible statuses: 200 if the post may have been visible since then, 404 unless it certainly was. */
@@ -59,7 +58,7 @@ async function createPost(step: Step): Promise<void> {
   const form = formOf({ title, text: content.text }, content.image ?? undefined);
   const post = model.addPost(me);
   const response = await step.write(
-    [change<Content | null>(post.content, () => content)],
+    [post.content.changeTo(content)],
     () => step.send('POST', '/posts/create', { form, needs: content.image ? ['images'] : [] }),
     { done: 201 },
   );
@@ -103,7 +102,7 @@ async function editPost(step: Step): Promise<void> {
   }
   if (!known || !post.content.isWritable) return;
   const next: Content = { ...known, ...changed };
-  const response = await step.write([change<Content | null>(post.content, () => next)], send, { done: 200 });
+  const response = await step.write([post.content.changeTo(next)], send, { done: 200 });
   if (response) model.learnLink(response.body.image, next.image);
 }
 
@@ -117,27 +116,27 @@ async function deletePost(step: Step): Promise<void> {
     return;
   }
   if (!post.content.isWritable) return;
-  await step.write([change<Content | null>(post.content, () => null)], send, { done: 200 });
+  await step.write([post.content.changeTo(null)], send, { done: 200 });
 }
 
 /** Returns an operation that likes or unlikes a post. */
 const setLike =
   (method: string, liked: boolean): Operation =>
   async (step) => {
-    const { me, model, fixture } = step;
+    const { me, model } = step;
     const post = pickPost(step);
     if (!post) return;
     const like = model.like(me, post);
     if (!like.isWritable || Date.now() < like.uncertainUntil) return;
     await step.write(
-      [change(like, () => liked)],
+      [like.changeTo(liked)],
       async () => {
         const reply = await step.send(method, `/posts/like?id=${post.id}`, { needs: ['graph'] });
         step.expect(reply, ...expectedPostStatuses(step, post, reply.since));
         return reply;
       },
       { done: 200, refused: [404] },
-      fixture.maxCommitDelayMs,
+      MAX_COMMIT_DELAY_MS,
     );
   };
 

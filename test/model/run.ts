@@ -7,7 +7,7 @@ import type { Fault } from '../support/proxy.js';
 import { accounts } from './accounts.js';
 import { PROCESSES, ServiceFixture, STORES } from './fixture.js';
 import { friends } from './friends.js';
-import { freshName, Model } from './model.js';
+import { Model } from './model.js';
 import { posts } from './posts.js';
 import { readAll } from './quiescent-checks.js';
 import { type Client, type Operation, Step } from './step.js';
@@ -103,7 +103,7 @@ async function runScenario(rounds: readonly Round[]): Promise<void> {
   const isEnough = stepCount >= Number(MODEL_STEPS) && fixture.executed.size === contract.length;
   if (isEnough || stepCount >= 3 * Number(MODEL_STEPS)) return;
   fixture.logLines = [];
-  const model = new Model(freshName());
+  const model = new Model();
   const clients = Array.from({ length: CLIENTS }, (): Client => ({ user: model.addUser() }));
   for (const { steps, kill, fault } of rounds) {
     let begun = 0;

@@ -18,6 +18,15 @@ interface Span<Value> {
   to: number;
 }
 
+/** The effect of one write on a state. */
+export interface Change {
+  begin(): void;
+  /** One of the next three follows `begin`. After `unknown` the write may still be committed within the delay. */
+  done(): void;
+  refused(): void;
+  unknown(maxCommitDelayMs: number): void;
+}
+
 /**
  * The possible values of one piece of state: one if it is known, several while a write is in progress or if its outcome is
  * unknown. Past values are kept for reads that began earlier.
@@ -27,7 +36,7 @@ export class State<Value> {
   /** The time (`Date.now()`) until which a write without a response may still be committed. */
   uncertainUntil = 0;
   /** Whether a write is in progress; only one is allowed at a time. */
-  busy = false;
+  #busy = false;
 
   constructor(value: Value) {
     this.#spans = [{ value, from: tick(), to: Infinity }];
@@ -45,7 +54,7 @@ export class State<Value> {
 
   /** Whether a write may begin: none is in progress, and the value is known. */
   get isWritable(): boolean {
-    return !this.busy && this.current.length === 1;
+    return !this.#busy && this.current.length === 1;
   }
 
   /** Returns every value that was possible at `time` or later, with the period in which it was. */
@@ -57,11 +66,9 @@ export class State<Value> {
     return this.since(time).map(({ value }) => value);
   }
 
-  add(values: readonly Value[]): void {
-    const { current } = this;
-    for (const value of values) {
-      if (!current.includes(value)) this.#spans.push({ value, from: tick(), to: Infinity });
-    }
+  /** Adds a possible value. */
+  add(value: Value): void {
+    if (!this.current.includes(value)) this.#spans.push({ value, from: tick(), to: Infinity });
   }
 
   /** Removes all values that fail the predicate. Throws if none remains. */
@@ -71,37 +78,26 @@ export class State<Value> {
     const to = tick();
     for (const span of this.#spans) if (span.to === Infinity && !isPossible(span.value)) span.to = to;
   }
-}
 
-/** The effect of one write on a state. */
-export interface Change {
-  begin(): void;
-  /** One of the next three follows `begin`. After `unknown` the write may still be committed within the delay. */
-  done(): void;
-  refused(): void;
-  unknown(maxCommitDelayMs: number): void;
-}
-
-/** Returns the change of a state by a write that maps its value with `next`. */
-export function change<Value>(state: State<Value>, next: (value: Value) => Value): Change {
-  let before: Value[] = [];
-  let after: Value[] = [];
-  const end = (values: Value[]) => {
-    state.busy = false;
-    state.narrow((value) => values.includes(value), 'a write has completed');
-  };
-  return {
-    begin() {
-      state.busy = true;
-      before = state.current;
-      after = before.map(next);
-      state.add(after);
-    },
-    done: () => end(after),
-    refused: () => end(before),
-    unknown(maxCommitDelayMs) {
-      state.busy = false;
-      state.uncertainUntil = Date.now() + maxCommitDelayMs;
-    },
-  };
+  /** Returns the change by a write that sets this value. */
+  changeTo(value: Value): Change {
+    let before: Value[] = [];
+    const end = (values: Value[]) => {
+      this.#busy = false;
+      this.narrow((value) => values.includes(value), 'a write has completed');
+    };
+    return {
+      begin: () => {
+        this.#busy = true;
+        before = this.current;
+        this.add(value);
+      },
+      done: () => end([value]),
+      refused: () => end(before),
+      unknown: (maxCommitDelayMs) => {
+        this.#busy = false;
+        this.uncertainUntil = Date.now() + maxCommitDelayMs;
+      },
+    };
+  }
 }

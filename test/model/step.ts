@@ -1,13 +1,15 @@
 import type { StoreName } from '../../db/support/errors.js';
 import type { OperationId } from '../../generated/types.js';
+import { maskSecrets, shorten } from '../../scripts/contract-test/exchange.js';
 import { mulberry32 } from '../../scripts/seed/random.js';
 import type { RequestOptions, TestResponse } from '../support/requests.js';
 import type { ServiceFixture } from './fixture.js';
 import type { Model, User } from './model.js';
 import { type Change, ModelMismatchError, tick } from './state.js';
+import { ViewChecker } from './views.js';
 
-/** A response, or none (`unknown`) if the connection was lost or a store was unavailable (503). */
-type Reply = { since: number } & (
+/** A response, or none (`unknown`) if the connection was lost or a store was unavailable (503), and a checker for it. */
+type Reply = { since: number; checker: ViewChecker } & (
   | { response: TestResponse; status: number }
   | { response?: undefined; status: 'unknown' }
 );
@@ -66,20 +68,21 @@ export class Step {
     const token = 'token' in request ? given : this.token();
     const since = tick();
     const response = await this.fixture.send(method, path, { ...options, ...(token !== undefined && { token }) });
-    const outcome = response ? `${response.status} ${shorten(response.body)}` : 'no response';
+    const outcome = response ? `${response.status} ${describe(response.body)}` : 'no response';
     this.fixture.log(
-      `${since} ${this.me.label} ${this.operation} ${method} ${path} ${shorten(request.form ?? request.json)} → ${outcome}`,
+      `${since} ${this.me.label} ${this.operation} ${method} ${path} ${describe(request.form ?? request.json)} → ${outcome}`,
     );
-    if (!response) return { since, status: 'unknown' };
+    const checker = new ViewChecker(this.model, this.me, since);
+    if (!response) return { since, checker, status: 'unknown' };
     if (response.status === 503) {
       const { unavailableStores } = this.fixture;
       if (![...needs, 'postgres' as const].some((store) => unavailableStores.has(store))) {
         this.fail(response, 'unexpected 503: every store that this operation needs is available');
       }
-      return { since, status: 'unknown' };
+      return { since, checker, status: 'unknown' };
     }
     this.fixture.executed.add(this.operation);
-    return { since, response, status: response.status };
+    return { since, checker, response, status: response.status };
   }
 
   /**
@@ -111,12 +114,6 @@ export class Step {
   }
 }
 
-const shorten = (body: unknown): string => {
-  const hide = (key: string, value: unknown) => {
-    if (/password|token/.test(key)) return '…';
-    return value instanceof Blob ? `${value.size} bytes` : value;
-  };
-  return JSON.stringify(body, hide)?.slice(0, 400) ?? '';
-};
+const describe = (body: unknown): string => shorten(maskSecrets(JSON.stringify(body) ?? ''), 400);
 
 export type Operation = (step: Step) => Promise<void>;

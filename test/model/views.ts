@@ -64,7 +64,7 @@ export class ViewChecker {
   checkPosts(bodies: readonly Body[], isLastPage: boolean, isListed: (post: Post) => boolean): void {
     for (const [index, body] of bodies.entries()) {
       const before = bodies[index - 1];
-      if (before && !isNewer(before, body)) fail('posts are not in descending order of age', [before, body]);
+      if (before && !isNewer(before, body)) fail('the posts are not sorted from newest to oldest', [before, body]);
     }
     const shown = bodies.map((body) => this.checkPost(body));
     for (const post of shown) if (post && !isListed(post)) fail('this post does not belong to the list', post.id);
@@ -102,7 +102,7 @@ export class ViewChecker {
         : !model.friendship(viewer, owner, this.#atLeastSince(from)).certain;
     });
     if (possible.length === 0) fail(`${viewer.label} sees the wrong form of the profile of ${owner.label}`, body);
-    if (full && spans.length === 1) model.learnLink(body.profile_link, spans[0]?.value?.picture ?? null);
+    if (full && spans.length === 1) model.learnLink(body.profile_link, spans[0]?.value?.image ?? null);
   }
 
   /** Checks that a list contains all users whose membership is certain, and only possible ones. Returns the users. */
@@ -125,14 +125,15 @@ export class ViewChecker {
     const { model, viewer } = this;
     const tag = model.tags.get(link) ?? fail('unknown link', link);
     const holders = [
-      ...model.posts.map(({ author, content }) => ({ author, spans: imagesIn(content.since(this.since), 'image') })),
-      ...model.users.map((author) => ({ author, spans: imagesIn(author.profile.since(this.since), 'picture') })),
-    ].filter(({ spans }) => spans.some((span) => span.tag === tag));
+      ...model.posts.map(({ author, content }) => ({ author, spans: content.since(this.since) })),
+      ...model.users.map((author) => ({ author, spans: author.profile.since(this.since) })),
+    ].filter(({ spans }) => spans.some(({ value }) => value?.image === tag));
     if (status === 200) {
       if (!bytes.equals(imageOf(tag))) fail(`${link} has other bytes`, bytes.length);
       const seen = holders.some(({ author, spans }) =>
         spans.some(
-          (span) => span.tag === tag && model.visibility(viewer, author, this.#atLeastSince(span.from)).possible,
+          ({ value, from }) =>
+            value?.image === tag && model.visibility(viewer, author, this.#atLeastSince(from)).possible,
         ),
       );
       if (!seen) fail(`${viewer.label} sees a hidden image`, link);
@@ -140,23 +141,22 @@ export class ViewChecker {
       if (status !== 404) fail(`an image responds with ${status}`, body);
       const certain = holders.some(
         ({ author, spans }) =>
-          spans.every((span) => span.tag === tag) && model.visibility(viewer, author, this.since).certain,
+          spans.every(({ value }) => value?.image === tag) && model.visibility(viewer, author, this.since).certain,
       );
       if (certain) fail(`${viewer.label} should see an image`, link);
     }
   }
 }
 
-const imagesIn = <Key extends string>(spans: { value: Record<Key, string | null> | null; from: number }[], key: Key) =>
-  spans.map(({ value, from }) => ({ tag: value?.[key] ?? null, from }));
-
-const showsContent = (model: Model, content: Content, body: Body) =>
+/** Returns whether a post in a response has this content. */
+export const showsContent = (model: Model, content: Content, body: Body) =>
   content.title === body.title && content.text === body.text && model.linkMatches(body.image, content.image);
 
-const showsProfile = (model: Model, profile: Profile, body: Body) =>
+/** Returns whether a profile in a response, full or brief, is this one. */
+export const showsProfile = (model: Model, profile: Profile, body: Body) =>
   profile.name === body.name &&
   profile.username === body.username &&
-  (!('private' in body) || (profile.private === body.private && model.linkMatches(body.profile_link, profile.picture)));
+  (!('private' in body) || (profile.private === body.private && model.linkMatches(body.profile_link, profile.image)));
 
 const isNewer = (one: Body, other: Body) =>
   one.created_at === other.created_at ? one.id > other.id : one.created_at > other.created_at;
