@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
@@ -9,60 +10,58 @@ import type { TestResponse } from '../support/requests.js';
 import { silentLog } from '../support/stores.js';
 import { registerBy } from '../support/users.js';
 import type { Expected, Fact } from './facts.js';
-import { createThrowingSender, digest, noiseImage } from './load.js';
+import { blob, createThrowingSender, digest, noiseImage } from './load.js';
+
+/*
+ * A process that starts a service on each data directory that it is sent, and checks it. It sends the name of each step, then
+ * the faults. A bad state of the disk may crash or block it.
+ */
+
+export interface CheckRequest {
+  dataDirectory: string;
+  expected: readonly Expected[];
+}
+
+process.once('disconnect', () => process.exit());
+process.on('message', async (request: CheckRequest) => process.send?.({ faults: await findFaults(request) }));
 
 type Send = ReturnType<typeof createThrowingSender>;
+/** Receives a description of a fault. */
+type Report = (fault: string) => void;
 type FactOf<Kind extends Fact['kind']> = Extract<Fact, { kind: Kind }>;
 
-/**
- * Starts the service on the files that a power cut left behind. Returns a description of each fault.
- *
- * @param begin called with the name of each step
- */
-export async function findFaults(
-  dataDirectory: string,
-  expected: readonly Expected[],
-  begin: (step: string) => void,
-): Promise<string[]> {
+/** Starts the service on the files that a power cut left behind. Returns a description of each fault. */
+async function findFaults({ dataDirectory, expected }: CheckRequest): Promise<string[]> {
   let log = '';
   const write = (line: string) => {
     log += line;
   };
   const config = readConfig({ ...HIGH_RATE_LIMITS, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDirectory });
-  begin('start');
-  let service: Awaited<ReturnType<typeof startService>>;
-  try {
-    service = await startService(config, createLogger({ ...config, logLevel: 'warn' }, { write }));
-  } catch (error) {
-    return [`does not start: ${messageOf(error)}`];
-  }
   const faults: string[] = [];
-  const runStep = async (name: string, check: () => Promise<string[]>) => {
-    begin(name);
-    faults.push(...(await check().catch((error) => [`${name}: ${messageOf(error)} ${log.slice(-500)}`])));
-  };
+  const report: Report = (fault) => faults.push(fault);
+  async function runStep<Result>(name: string, run: () => Promise<Result>): Promise<Result | undefined> {
+    process.send?.({ step: name });
+    return run().catch((error) => void report(`${name}: ${error} ${log.slice(-500)}`));
+  }
+  const service = await runStep('start', () =>
+    startService(config, createLogger({ ...config, logLevel: 'warn' }, { write })),
+  );
+  if (!service) return faults;
   const send = createThrowingSender(service.url);
   await runStep('verify', async () => {
     await drainOutbox(service.stores);
     const { findings } = await verify(service.stores, { repair: false, log: silentLog });
-    return findings
-      .filter(({ rule, found }) => found > 0 && !rule.note)
-      .map(({ rule, found, examples }) => `verify: ${rule.title}: ${found} violations: ${examples[0]}`);
+    for (const { rule, found, examples } of findings)
+      if (found > 0 && !rule.note) report(`verify: ${rule.title}: ${found} violations: ${examples[0]}`);
   });
-  await runStep('acknowledged facts', () => checkFacts(send, expected));
-  await runStep('new requests', () => checkWrites(send));
-  await runStep('stop', async () => {
-    await service.stop();
-    return [];
-  });
+  await runStep('acknowledged facts', () => checkFacts(send, expected, report));
+  await runStep('new requests', () => checkWrites(send, report));
+  await runStep('stop', () => service.stop());
   return faults;
 }
 
-const messageOf = (error: unknown) => `${error instanceof Error ? `${error.name}: ${error.message}` : error}`;
-
-/** Returns a description of each fact whose value is none of the allowed ones. */
-async function checkFacts(send: Send, expected: readonly Expected[]): Promise<string[]> {
-  const faults: string[] = [];
+/** Reports each fact whose value is none of the allowed ones. */
+async function checkFacts(send: Send, expected: readonly Expected[], report: Report): Promise<void> {
   const tokens = new Map<string, string>();
   const check = async <Kind extends Fact['kind']>(
     kind: Kind,
@@ -71,8 +70,8 @@ async function checkFacts(send: Send, expected: readonly Expected[]): Promise<st
     for (const { fact, allowed } of expected.filter(({ fact }) => fact.kind === kind)) {
       const found = await find(fact as FactOf<Kind>);
       // Undefined if the fact cannot be read, since its account or post does not exist.
-      if (found === undefined || allowed.some((value) => same(value, found))) continue;
-      faults.push(
+      if (found === undefined || allowed.some((value) => isDeepStrictEqual(value, found))) continue;
+      report(
         `${describe(fact)}: found ${JSON.stringify(found)}, not ${allowed.map((value) => JSON.stringify(value)).join(' or ')}`,
       );
     }
@@ -96,7 +95,7 @@ async function checkFacts(send: Send, expected: readonly Expected[]): Promise<st
       tokens.set(email, body.token);
       found = value;
     }
-    if (!allowed.some((value) => same(value, found))) faults.push(`${describe(fact)}: no login`);
+    if (!allowed.some((value) => isDeepStrictEqual(value, found))) report(`${describe(fact)}: no login`);
   }
   await check('session', async ({ token }) => {
     const { status } = await send('GET', '/auth/me', { token });
@@ -136,10 +135,7 @@ async function checkFacts(send: Send, expected: readonly Expected[]): Promise<st
     const options = { form: { title, text }, headers: { 'Idempotency-Key': key } };
     return (await send('POST', '/posts/create', { token: tokens.get(email) ?? '', ...options })).body.id;
   });
-  return faults;
 }
-
-const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Returns a fact without secrets, for messages. */
 const describe = (fact: Fact) => {
@@ -147,15 +143,15 @@ const describe = (fact: Fact) => {
   return JSON.stringify({ ...key, ...('token' in key && { token: '…' }), ...('text' in key && { text: '…' }) });
 };
 
-/** Checks that new data can be written and read, which would fail if an id were reused. Returns a description of a failure. */
-async function checkWrites(send: Send): Promise<string[]> {
+/** Checks that new data can be written and read, which would fail if an id were reused. */
+async function checkWrites(send: Send, report: Report): Promise<void> {
   const { token } = await registerBy(send);
   const image = noiseImage(randomFor('new', 0), 3_000);
-  const form = { title: 'T', text: 'T', image: new Blob([Uint8Array.from(image)], { type: 'image/png' }) };
+  const form = { title: 'T', text: 'T', image: blob(image) };
   const created = await send('POST', '/posts/create', { token, form });
   const liked = await send('POST', `/posts/like?id=${created.body.id}`, { token });
   const found = await send('GET', `/posts/${created.body.id}`, { token });
   const bytes = (await send('GET', created.body.image, { token })).bytes;
   const succeeded = liked.status === 200 && found.body.like_count === 1 && bytes.equals(image);
-  return succeeded ? [] : [`new requests: ${created.status}, ${liked.status}, ${JSON.stringify(found.body)}`];
+  if (!succeeded) report(`new requests: ${created.status}, ${liked.status}, ${JSON.stringify(found.body)}`);
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { resolve } from 'node:path';
-import type { CheckRequest } from './checker.js';
+import type { CheckRequest } from './check.js';
 
 const CHECK_TIMEOUT_MS = 180_000;
 
@@ -16,7 +16,7 @@ interface Checker {
 const idle: Checker[] = [];
 
 function startChecker(): Checker {
-  const child = fork(resolve('.build/test/power-cuts/checker.js'), {
+  const child = fork(resolve('.build/test/power-cuts/check.js'), {
     env: { PATH: process.env.PATH },
     // WebAssembly is recompiled for each state, and does not run long enough to be worth optimizing.
     execArgv: ['--liftoff-only'],

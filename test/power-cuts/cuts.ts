@@ -1,13 +1,9 @@
 import { type Random, randomFor } from '../support/random.js';
-import type { Cut, Fate } from './disk.js';
+import type { Cut, KeepProbabilities } from './disk.js';
 import type { Recording } from './record.js';
-import type { Operation } from './trace.js';
+import type { Operation, Span } from './trace.js';
 
-interface SampledCut extends Cut {
-  title: string;
-}
-
-/** Relative frequencies of phases, by default 3. Not more for `first start`: its checks may create the cluster again. */
+/** Relative frequencies of intervals; others have 3. Checks of `first start` are slow: they may create the cluster again. */
 const WEIGHTS: Record<string, number> = {
   'first requests': 2,
   requests: 4,
@@ -20,19 +16,19 @@ const WEIGHTS: Record<string, number> = {
 /** The rename that completes the creation of the cluster. Migrations, keys and markers follow. */
 const CLUSTER_CREATED = /\/postgres$/;
 
-const CONTENT_FATES: Fate['content'][] = [
-  'lost',
-  'lost',
-  'kept',
-  { probability: 0.5, each: 'file' },
-  { probability: 0.5, each: 'file' },
-  { probability: 0.1, each: 'change' },
-  { probability: 0.5, each: 'change' },
-  { probability: 0.9, each: 'change' },
-  { probability: 0.5, each: 'sector' },
-  { probability: 0.95, each: 'sector' },
+const CONTENT_PROBABILITIES: [content: number, unit: KeepProbabilities['contentUnit']][] = [
+  [0, 'file'],
+  [0, 'file'],
+  [0.5, 'file'],
+  [0.5, 'file'],
+  [1, 'file'],
+  [0.1, 'change'],
+  [0.5, 'change'],
+  [0.9, 'change'],
+  [0.5, 'sector'],
+  [0.95, 'sector'],
 ];
-const ENTRY_FATES: Fate['entries'][] = ['lost', 'lost', 'kept', { probability: 0.5 }, { probability: 0.9 }];
+const ENTRY_PROBABILITIES = [0, 0, 0.5, 0.9, 1];
 
 /**
  * Returns the cut with this number, reproducible by recording, seed and number.
@@ -44,32 +40,29 @@ export function cutOf(
   seed: string,
   ignoredPaths: RegExp | undefined,
   number: number,
-): SampledCut {
+): Cut & { title: string } {
   const random = randomFor(seed, number);
-  const phase = pickPhase(recording, random);
-  const { at, where } = pickTime(recording, phase, random);
-  const fate = { entries: random.pick(ENTRY_FATES), content: random.pick(CONTENT_FATES) };
+  const interval = pickInterval(recording, random);
+  const { at, where } = pickTime(recording, interval, random);
+  const [content, contentUnit] = random.pick(CONTENT_PROBABILITIES);
+  const keep = { entries: random.pick(ENTRY_PROBABILITIES), content, contentUnit };
   return {
     at,
-    fate,
+    keep,
     chance: random.chance,
     respectsSyncs: ({ path, isDirectory }) => !ignoredPaths?.test(isDirectory ? `${path}/` : path),
-    title: `${phase.name}, ${where}, entries ${nameOf(fate.entries)}, content ${nameOf(fate.content)}`,
+    title: `${interval.name}, ${where}, keeps ${keep.entries} of entries, ${content} of content (by ${contentUnit})`,
   };
 }
 
-const nameOf = (fate: Fate['entries'] | Fate['content']) =>
-  typeof fate === 'string'
-    ? fate
-    : `kept with probability ${fate.probability}${'each' in fate ? ` for each ${fate.each}` : ''}`;
-
+/** A part of the recording: a phase, or a part of one. */
 interface Interval {
   name: string;
   from: number;
   to: number;
 }
 
-/** Returns the phases in order, with the first one split at the rename that completes the cluster. */
+/** Returns the phases in order. The first one is split at the rename that completes the cluster. */
 function intervalsOf({ phases, operations }: Recording): Interval[] {
   const created = operations.find((operation) => operation.kind === 'rename' && CLUSTER_CREATED.test(operation.to));
   return phases.flatMap(({ name, at }, index) => {
@@ -82,7 +75,7 @@ function intervalsOf({ phases, operations }: Recording): Interval[] {
   });
 }
 
-function pickPhase(recording: Recording, random: Random): Interval {
+function pickInterval(recording: Recording, random: Random): Interval {
   const weighted = intervalsOf(recording).flatMap((interval) =>
     Array.from({ length: WEIGHTS[interval.name] ?? 3 }, () => interval),
   );
@@ -95,14 +88,14 @@ function pickTime(
   { from, to }: Interval,
   random: Random,
 ): { at: number; where: string } {
-  const within = ({ start }: { start: number }) => start >= from && start < to;
+  const within = ({ start }: Span) => start >= from && start < to;
   const completed = requests.filter(within);
   const performed = operations.filter(within);
   const rare = performed.filter(({ kind }) => !['open', 'write'].includes(kind));
   const choice = random.next();
   if (completed.length > 0 && choice < 0.4) {
-    const { what, end } = random.pick(completed);
-    return { at: end, where: `right after the response to ${what.replace(/\?.*/, '')}` };
+    const { request, end } = random.pick(completed);
+    return { at: end, where: `right after the response to ${request.replace(/\?.*/, '')}` };
   }
   const operation = random.pick(rare.length > 0 && choice < 0.7 ? rare : performed);
   const after = random.chance(0.5);

@@ -1,5 +1,6 @@
-import { dirname } from 'node:path';
-import type { Operation } from './trace.js';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Operation, Span } from './trace.js';
 
 /*
  * A model of the possible disk contents after a power cut, given the operations before it.
@@ -19,15 +20,8 @@ import type { Operation } from './trace.js';
 
 export const SECTOR_BYTES = 512;
 
-interface Sync {
-  start: number;
-  end: number;
-}
-
 /** Written bytes, or a new length if `data` is undefined. */
-interface ContentChange {
-  start: number;
-  end: number;
+interface ContentChange extends Span {
   offset: number;
   data: Buffer | undefined;
 }
@@ -38,7 +32,7 @@ interface Inode {
   path: string;
   isDirectory: boolean;
   changes: ContentChange[];
-  syncs: Sync[];
+  syncs: Span[];
 }
 
 interface NameChange {
@@ -49,10 +43,8 @@ interface NameChange {
 }
 
 /** Name changes that happen atomically. */
-interface EntryChange {
-  start: number;
-  end: number;
-  what: string;
+interface EntryChange extends Span {
+  description: string;
   names: NameChange[];
 }
 
@@ -60,8 +52,6 @@ export interface History {
   root: Inode;
   entries: EntryChange[];
 }
-
-const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
 /**
  * Replays a trace into the history of each file and directory.
@@ -88,11 +78,11 @@ export function replay(operations: readonly Operation[], root: string): History 
   };
   const nameChange = (path: string, inode: Inode | undefined): NameChange => ({
     directory: inodeAt(dirname(path)),
-    name: nameOf(path),
+    name: basename(path),
     inode,
   });
-  const changeEntries = ({ start, end }: Operation, what: string, names: NameChange[]) =>
-    entries.push({ start, end, what, names });
+  const changeEntries = ({ start, end }: Operation, description: string, names: NameChange[]) =>
+    entries.push({ start, end, description, names });
   const create = (operation: Operation, path: string, isDirectory: boolean): void => {
     const inode = createInode(path, isDirectory);
     changeEntries(operation, `create ${path}`, [nameChange(path, inode)]);
@@ -164,17 +154,18 @@ export function replay(operations: readonly Operation[], root: string): History 
   return { root: rootInode, entries };
 }
 
-/** The fate of changes that a power cut may lose. */
-export interface Fate {
-  entries: 'lost' | 'kept' | { probability: number };
-  /** With a probability, the random choice is made for each file, each change, or each sector of a change. */
-  content: 'lost' | 'kept' | { probability: number; each: 'file' | 'change' | 'sector' };
+/** The probabilities with which a power cut keeps the changes that are not durable. */
+export interface KeepProbabilities {
+  entries: number;
+  content: number;
+  /** Whether content is kept or lost for each file, each change, or each sector of a change. */
+  contentUnit: 'file' | 'change' | 'sector';
 }
 
 export interface Cut {
   /** The time, by the clock of the trace. */
   at: number;
-  fate: Fate;
+  keep: KeepProbabilities;
   /** Returns true with this probability, at random but reproducibly. */
   chance(probability: number): boolean;
   /** Returns whether `fsync` calls of this file are respected. */
@@ -190,6 +181,16 @@ interface CrashState {
   lostEntries: string[];
   /** Files that lack changes, by their original paths. */
   staleFiles: string[];
+}
+
+/** Writes the contents into a directory, which is created if missing. */
+export async function writeContents(contents: DiskContents, directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  for (const [name, child] of contents) {
+    const path = join(directory, name);
+    if (Buffer.isBuffer(child)) await writeFile(path, child);
+    else await writeContents(child, path);
+  }
 }
 
 /** Returns the disk contents after this cut. */
@@ -208,7 +209,7 @@ export function crash({ root, entries }: History, cut: Cut): CrashState {
   }
   const state: CrashState = {
     contents: new Map(),
-    lostEntries: before.filter((_, index) => !kept[index]).map(({ what }) => what),
+    lostEntries: before.filter((_, index) => !kept[index]).map(({ description }) => description),
     staleFiles: [],
   };
   const build = (inode: Inode): DiskContents => {
@@ -221,18 +222,15 @@ export function crash({ root, entries }: History, cut: Cut): CrashState {
   return state;
 }
 
-/** Returns the syncs of a file or directory that were completed before the cut. */
-const syncsOf = (inode: Inode, { at, respectsSyncs }: Cut) =>
-  inode.syncs.filter(({ end }) => end <= at && respectsSyncs(inode));
+/** Returns the start of the last `fsync` of a file or directory that was completed before the cut, or 0. */
+const lastSyncOf = (inode: Inode, { at, respectsSyncs }: Cut): number =>
+  Math.max(0, ...inode.syncs.filter(({ end }) => end <= at && respectsSyncs(inode)).map(({ start }) => start));
 
 /** Returns whether each change is kept by this cut: because it is durable, or by chance. */
 function keptEntries(entries: readonly EntryChange[], cut: Cut): boolean[] {
-  const { entries: fate } = cut.fate;
-  if (fate === 'kept') return entries.map(() => true);
-  const lastSync = (inode: Inode) => Math.max(0, ...syncsOf(inode, cut).map(({ start }) => start));
   const kept = entries.map(
     ({ names, end }) =>
-      names.some(({ directory }) => lastSync(directory) >= end) || (fate !== 'lost' && cut.chance(fate.probability)),
+      names.some(({ directory }) => lastSyncOf(directory, cut) >= end) || cut.chance(cut.keep.entries),
   );
   // A kept change implies all earlier changes of the same name.
   const implied = new Map<Inode, Set<string>>();
@@ -251,31 +249,22 @@ function keptEntries(entries: readonly EntryChange[], cut: Cut): boolean[] {
 /** Returns the content of a file after this cut, and adds the file to those of `state` if it lacks changes. */
 function contentOf(inode: Inode, cut: Cut, state: CrashState): Buffer {
   const changes = inode.changes.filter(({ start }) => start <= cut.at);
-  const synced = Math.max(0, ...syncsOf(inode, cut).map(({ start }) => start));
+  const synced = lastSyncOf(inode, cut);
   const firstVolatile = changes.findIndex(({ end }) => end > synced);
   const durableCount = firstVolatile < 0 ? changes.length : firstVolatile;
   const complete = new Content(Math.max(0, ...inode.changes.map(({ offset, data }) => offset + (data?.length ?? 0))));
   for (const change of changes.slice(0, durableCount)) complete.apply(change);
-  const volatile = changes.slice(durableCount);
-  if (volatile.length === 0) return complete.bytes();
-  const { content: fate } = cut.fate;
-  const keepsFile = typeof fate === 'object' && fate.each === 'file' ? cut.chance(fate.probability) : undefined;
-  if (fate === 'lost' || keepsFile === false) {
-    state.staleFiles.push(inode.path);
-    return complete.bytes();
-  }
-  if (fate === 'kept' || keepsFile === true) {
-    for (const change of volatile) complete.apply(change);
-    return complete.bytes();
-  }
-  const partial = complete.copy();
-  for (const change of volatile) {
+  const afterCut = complete.copy();
+  const { content: probability, contentUnit } = cut.keep;
+  const keepsUnit = () => cut.chance(probability);
+  const keepsFile = keepsUnit();
+  for (const change of changes.slice(durableCount)) {
     complete.apply(change);
-    const keepsChange = cut.chance(fate.probability);
-    partial.take(change, complete, fate.each === 'sector' ? () => cut.chance(fate.probability) : () => keepsChange);
+    const keepsChange = contentUnit === 'change' ? keepsUnit() : keepsFile;
+    afterCut.take(change, complete, contentUnit === 'sector' ? keepsUnit : () => keepsChange);
   }
-  if (!partial.bytes().equals(complete.bytes())) state.staleFiles.push(inode.path);
-  return partial.bytes();
+  if (!afterCut.bytes().equals(complete.bytes())) state.staleFiles.push(inode.path);
+  return afterCut.bytes();
 }
 
 /** The bytes of a file, of any size up to a fixed capacity. */

@@ -1,3 +1,5 @@
+import type { Span } from './trace.js';
+
 /*
  * Facts that responses promise and that can be checked later: an account with its password, a session, a post. Each fact is
  * changed by only one client, which waits for each response before its next request.
@@ -13,11 +15,10 @@ export type Fact =
   | { kind: 'friendship'; from: string; to: string; value: 'none' | 'requested' | 'friends' }
   | { kind: 'idempotency key'; email: string; key: string; title: string; text: string; value: number };
 
-/** A request with the facts that its response promises. Times are in nanoseconds, by the clock of the trace. */
-export interface CompletedRequest {
-  what: string;
-  start: number;
-  end: number;
+/** A request with the facts that its response promises. */
+export interface CompletedRequest extends Span {
+  /** The method and the path. */
+  request: string;
   facts: Fact[];
 }
 

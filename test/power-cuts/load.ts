@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { deflateSync } from 'node:zlib';
-import { PNG_SIGNATURE, pngChunk, pngHeader } from '../../scripts/png.js';
+import { png } from '../../scripts/contract-test/image-builders.js';
+import { pngChunk } from '../../scripts/png.js';
 import type { Random } from '../support/random.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
 import type { CompletedRequest, Fact } from './facts.js';
-
-/** Returns the current time by the clock of the trace, in nanoseconds. */
-export const now = () => Number(process.hrtime.bigint());
+import { now } from './trace.js';
 
 export const digest = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('base64url');
 
@@ -21,25 +19,15 @@ export const createThrowingSender = (url: string) =>
     url,
   );
 
-const WIDTH_PIXELS = 33;
-/** A row is a filter byte and three bytes for each pixel. */
-const ROW_BYTES = 1 + 3 * WIDTH_PIXELS;
-
-/** Returns a PNG of about this size. Its pixels are random, so that no two files contain the same sector. */
+/** Returns a PNG of about this size. Its pixel data is random, so that no two files contain the same sector. */
 export function noiseImage(random: Random, bytes: number): Buffer {
-  const height = Math.ceil(bytes / ROW_BYTES);
-  const rows = Buffer.from(Array.from({ length: height * ROW_BYTES }, () => random.below(256)));
-  for (let row = 0; row < height; row += 1) rows[row * ROW_BYTES] = 0;
-  const chunks = [pngHeader(WIDTH_PIXELS, height), pngChunk('IDAT', deflateSync(rows)), pngChunk('IEND', '')];
-  return Buffer.concat([PNG_SIGNATURE, ...chunks]);
+  const noise = Buffer.from(Array.from({ length: bytes }, () => random.below(256)));
+  return png(pngChunk('IDAT', noise));
 }
-
-const LETTERS = Array.from({ length: 4096 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
 
 /** Returns a text of Chinese characters, three bytes each, that hardly compresses. */
-export function longText(random: Random, length: number): string {
-  return Array.from({ length }, () => LETTERS[random.below(LETTERS.length)]).join('');
-}
+export const longText = (random: Random, length: number): string =>
+  Array.from({ length }, () => String.fromCodePoint(0x4e00 + random.below(4096))).join('');
 
 interface Post {
   id: number;
@@ -66,14 +54,10 @@ export class Client {
     readonly username: string,
     readonly random: Random,
     readonly completed: CompletedRequest[],
-    private url: string,
+    /** Returns the URL of the service, which changes when the service is restarted. */
+    readonly urlOfService: () => string,
   ) {
     this.email = `${username}@people.example`;
-  }
-
-  /** Sends later requests to this URL. */
-  moveTo(url: string): void {
-    this.url = url;
   }
 
   /** Sends a request and records the facts that its response promises. Throws unless the status is in `statuses`. */
@@ -85,12 +69,12 @@ export class Client {
     statuses: number[] = [200, 201],
   ): Promise<TestResponse> {
     const start = now();
-    const response = await createThrowingSender(this.url)(method, path, { token: this.token, ...options });
+    const response = await createThrowingSender(this.urlOfService())(method, path, { token: this.token, ...options });
     const end = now();
     if (!statuses.includes(response.status)) {
       throw new Error(`${method} ${path} returned ${response.status}: ${JSON.stringify(response.body)}`);
     }
-    this.completed.push({ what: `${method} ${path}`, start, end, facts: factsOf(response) });
+    this.completed.push({ request: `${method} ${path}`, start, end, facts: factsOf(response) });
     return response;
   }
 
@@ -262,4 +246,4 @@ export class Client {
 }
 
 const session = (token: string, value: boolean): Fact => ({ kind: 'session', token, value });
-const blob = (bytes: Buffer) => new Blob([Uint8Array.from(bytes)], { type: 'image/png' });
+export const blob = (bytes: Buffer) => new Blob([Uint8Array.from(bytes)], { type: 'image/png' });

@@ -7,8 +7,8 @@ import type { Lifetime } from '../support/lifetime.js';
 import { HIGH_RATE_LIMITS } from '../support/processes.js';
 import { randomFor } from '../support/random.js';
 import type { CompletedRequest } from './facts.js';
-import { Client, longText, now } from './load.js';
-import { type Operation, readOperations } from './trace.js';
+import { Client, longText } from './load.js';
+import { now, type Operation, readOperations } from './trace.js';
 
 /** A phase of the recorded service. It lasts from `at`, in nanoseconds by the clock of the trace, until the next phase. */
 interface Phase {
@@ -90,13 +90,10 @@ export async function record(t: Lifetime, directory: string, root: string, seed:
 
   begin('first start');
   let service = await startRecordedService(t, directory, root);
-  const clients = Array.from(
-    { length: CLIENTS },
-    (_, index) => new Client(`client${index}`, randomFor(seed, index), requests, service.url),
-  );
-  const friend = new Client('friend', randomFor(seed, CLIENTS), requests, service.url);
-  const leaver = new Client('leaver', randomFor(seed, CLIENTS + 1), requests, service.url);
-  const allClients = [...clients, friend, leaver];
+  const createClient = (name: string, index: number) =>
+    new Client(name, randomFor(seed, index), requests, () => service.url);
+  const clients = Array.from({ length: CLIENTS }, (_, index) => createClient(`client${index}`, index));
+  const [friend, leaver] = [createClient('friend', CLIENTS), createClient('leaver', CLIENTS + 1)];
   const load = (steps: number) =>
     Promise.all(
       clients.map(async (client) => {
@@ -106,13 +103,9 @@ export async function record(t: Lifetime, directory: string, root: string, seed:
         }
       }),
     );
-  const restart = async () => {
-    service = await startRecordedService(t, directory, root);
-    for (const client of allClients) client.moveTo(service.url);
-  };
 
   begin('first requests');
-  for (const client of allClients) {
+  for (const client of [...clients, friend, leaver]) {
     await client.register();
     await client.createPost();
   }
@@ -141,7 +134,7 @@ export async function record(t: Lifetime, directory: string, root: string, seed:
   begin('stop');
   await service.end('SIGTERM');
   begin('start');
-  await restart();
+  service = await startRecordedService(t, directory, root);
   begin('requests');
   await load(4);
   begin('checkpoint');
@@ -149,7 +142,7 @@ export async function record(t: Lifetime, directory: string, root: string, seed:
   await load(2);
   await service.end('SIGKILL');
   begin('start after a kill');
-  await restart();
+  service = await startRecordedService(t, directory, root);
   begin('requests');
   await load(4);
   begin('stop');

@@ -4,6 +4,7 @@ import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join, resolve, sep } from 'node:path';
 import { threadId } from 'node:worker_threads';
+import { now } from './trace.js';
 
 /*
  * Preloaded into every thread of a service by `--import`. It patches `node:fs` to record every change and every fsync of files
@@ -15,29 +16,22 @@ const { RECORD_BELOW = '', RECORD_TO = '' } = process.env;
 const { writeSync } = fs;
 const logFd = fs.openSync(join(RECORD_TO, `${process.pid}-${threadId}.operations`), 'a');
 
-const now = () => Number(process.hrtime.bigint());
-
 function record(start: number, operation: Record<string, unknown>, data?: Buffer): void {
   const header = { start, end: now(), ...operation, ...(data && { bytes: data.length }) };
   writeSync(logFd, `${JSON.stringify(header)}\n`);
   for (let written = 0; data && written < data.length; ) written += writeSync(logFd, data, written);
 }
 
-/** Returns the absolute path if it is RECORD_BELOW or below it. */
+/** Returns the absolute path if it is RECORD_BELOW or below it. The service uses only strings for such paths. */
 function recordedPath(path: unknown): string | undefined {
-  if (typeof path !== 'string' && !(path instanceof URL) && !Buffer.isBuffer(path)) return undefined;
-  const absolute = resolve(path instanceof URL ? path.pathname : String(path));
+  if (typeof path !== 'string') return undefined;
+  const absolute = resolve(path);
   return absolute === RECORD_BELOW || absolute.startsWith(RECORD_BELOW + sep) ? absolute : undefined;
 }
 
 /** Open files of this thread by descriptor. Threads do not use each other's descriptors. */
 const files = new Map<number, string>();
 let openedCount = 0;
-
-function createFileId(): string {
-  openedCount += 1;
-  return `${process.pid}-${threadId}-${openedCount}`;
-}
 
 function flagsOf(flags: string | number = 'r'): { create: boolean; truncate: boolean } {
   if (typeof flags === 'number') {
@@ -47,7 +41,8 @@ function flagsOf(flags: string | number = 'r'): { create: boolean; truncate: boo
 }
 
 function recordOpen(start: number, path: string, flags?: string | number): string {
-  const file = createFileId();
+  openedCount += 1;
+  const file = `${process.pid}-${threadId}-${openedCount}`;
   record(start, { kind: 'open', file, path, ...flagsOf(flags) });
   return file;
 }
@@ -115,18 +110,9 @@ for (const [target, suffix] of [
   patch(target, `truncate${suffix}`, truncatePath);
 }
 
-function recordWrittenFile(start: number, path: string, data: Buffer, options: unknown): void {
-  const file = recordOpen(start, path, (options as { flag?: string } | undefined)?.flag ?? 'w');
-  if (data.length > 0) record(start, { kind: 'write', file, position: null }, data);
-}
-
 patch(fs, 'openSync', (start, fd: number, [path, flags]: [string, number]) => {
   const absolute = recordedPath(path);
   if (absolute !== undefined) files.set(fd, recordOpen(start, absolute, flags));
-});
-patch(fs, 'writeFileSync', (start, _: unknown, [path, data, options]: [string, string, object]) => {
-  const absolute = recordedPath(path);
-  if (absolute !== undefined) recordWrittenFile(start, absolute, bytesOf(data), options);
 });
 
 /** Returns the fields of an operation on an open file, and its data, from the result of a call and its arguments. */
@@ -134,7 +120,7 @@ type Describe = (result: unknown, args: unknown[]) => [Record<string, unknown>, 
 
 const sync: Describe = () => [{ kind: 'sync' }];
 const truncate: Describe = (_, [length = 0]) => [{ kind: 'truncate', length }];
-/** Describes a write of bytes. Writes of strings are not supported. */
+/** Describes a write of bytes, or of a string at the current position. */
 const write: Describe = (written, [data, offset = 0, , position]) => [
   { kind: 'write', position: typeof position === 'number' ? position : null },
   bytesOf(data).subarray(Number(offset), Number(offset) + Number(written)),
@@ -182,7 +168,8 @@ promises.writeFile = async (path, data, options) => {
     }
   }
   await writeFile(path, isBuffered ? data : copyChunks(), options);
-  recordWrittenFile(start, absolute, isBuffered ? bytesOf(data) : Buffer.concat(chunks), options);
+  const file = recordOpen(start, absolute, (options as { flag?: string } | undefined)?.flag ?? 'w');
+  record(start, { kind: 'write', file, position: null }, isBuffered ? bytesOf(data) : Buffer.concat(chunks));
 };
 
 const handle = await promises.open(process.execPath);

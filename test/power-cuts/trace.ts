@@ -7,8 +7,11 @@ import { join } from 'node:path';
  * which a number represents exactly for 104 days of uptime.
  */
 
-/** The times at which an operation began and returned. */
-interface Span {
+/** Returns the current time. */
+export const now = () => Number(process.hrtime.bigint());
+
+/** The times at which an operation or a request began and ended. */
+export interface Span {
   start: number;
   end: number;
 }

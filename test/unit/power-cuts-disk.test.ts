@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { type Cut, crash, type Fate, replay, SECTOR_BYTES } from '../power-cuts/disk.js';
+import { type Cut, crash, type KeepProbabilities, replay, SECTOR_BYTES } from '../power-cuts/disk.js';
 import { expectedAt, type Fact } from '../power-cuts/facts.js';
 import type { Operation } from '../power-cuts/trace.js';
 import { randomFor } from '../support/random.js';
@@ -22,10 +22,10 @@ const write = (file: string, byte: number, length = SECTOR_BYTES, position = 0) 
 const sync = (file: string) => ({ kind: 'sync', file });
 const rename = (from: string, to: string) => ({ kind: 'rename', from: `${ROOT}/${from}`, to: `${ROOT}/${to}` });
 
-const FATES: Fate[] = (['lost', 'kept', { probability: 0.5 }] as const).flatMap((entries) =>
-  (
-    ['lost', 'kept', ...(['file', 'change', 'sector'] as const).map((each) => ({ probability: 0.5, each }))] as const
-  ).map((content) => ({ entries, content })),
+const KEEP_PROBABILITIES: KeepProbabilities[] = [0, 0.5, 1].flatMap((entries) =>
+  [0, 0.5, 1].flatMap((content) =>
+    (['file', 'change', 'sector'] as const).map((contentUnit) => ({ entries, content, contentUnit })),
+  ),
 );
 
 /** Returns the distinct states after 400 power cuts. A state is each name with the first byte of each sector. */
@@ -34,7 +34,7 @@ function statesOf(operations: Operation[], overrides: Partial<Cut> = {}): Set<st
   const states = new Set<string>();
   for (let number = 0; number < 400; number += 1) {
     const { chance, pick } = randomFor('disk', number);
-    const cut: Cut = { at: END, fate: pick(FATES), chance, respectsSyncs: () => true, ...overrides };
+    const cut: Cut = { at: END, keep: pick(KEEP_PROBABILITIES), chance, respectsSyncs: () => true, ...overrides };
     const files = [...crash(history, cut).contents].map(([name, content]) => {
       const firstBytes = [...(content as Buffer)].filter((_, at) => at % SECTOR_BYTES === 0);
       return `${name}:${firstBytes.join('')}`;
@@ -94,8 +94,8 @@ t.test('changes of one name keep their order', async (t) => {
 t.test('the allowed values of a fact follow from the last response and the requests without one', async (t) => {
   const fact = (value: boolean): Fact => ({ kind: 'session', token: 'x', value });
   const requests = [
-    { what: 'login', start: 1, end: 2, facts: [fact(true)] },
-    { what: 'logout', start: 3, end: 5, facts: [fact(false)] },
+    { request: 'login', start: 1, end: 2, facts: [fact(true)] },
+    { request: 'logout', start: 3, end: 5, facts: [fact(false)] },
   ];
   const allowedAt = (at: number) => expectedAt(requests, at).map(({ allowed }) => allowed);
   t.same(allowedAt(1), []);
