@@ -25,7 +25,7 @@ const read = (name: string) => readFileSync(`${DIRECTORY}/${name}`, 'utf8');
 const rules: Rule[] = parse(read('alerts.yaml')).groups.flatMap((group: { rules: Rule[] }) => group.rules);
 
 /** Metrics of Prometheus and of blackbox_exporter. */
-const FOREIGN = /^(up$|probe_)/;
+const METRICS_OF_OTHERS = /^(up$|probe_)/;
 
 const needsPromtool = needsProgram('promtool', 'prometheus');
 
@@ -37,23 +37,16 @@ t.test('promtool accepts the configuration and the alerts, whose tests pass', ne
   t.match((await promtool('test', 'rules', 'alerts.test.yaml')).stdout, 'SUCCESS');
 });
 
-t.test('every alert is tested, with each severity', async (t) => {
+t.test('every alert has texts, and tests of each severity', async (t) => {
   const tests: { alert_rule_test: { alertname: string; exp_alerts?: { exp_labels: Record<string, string> }[] }[] }[] =
     parse(read('alerts.test.yaml')).tests;
   const cases = tests.flatMap((test) => test.alert_rule_test);
-  for (const { alert, labels } of rules) {
+  for (const { alert, labels, annotations } of rules) {
+    t.same(Object.keys(annotations), ['summary', 'description', 'runbook_url'], alert);
     const expected = cases.filter(({ alertname }) => alertname === alert).map(({ exp_alerts }) => exp_alerts);
     const severities = expected.flatMap((alerts = []) => alerts.map(({ exp_labels }) => exp_labels.severity));
     t.ok(severities.includes(labels.severity), `${alert} fires as ${labels.severity}`);
     t.ok(expected.includes(undefined), `${alert} does not always fire`);
-  }
-});
-
-t.test('every alert has a severity and texts', async (t) => {
-  for (const { alert, labels, annotations } of rules) {
-    t.ok(['critical', 'warning'].includes(labels.severity ?? ''), alert);
-    t.same(Object.keys(annotations), ['summary', 'description', 'runbook_url'], alert);
-    t.match(annotations.runbook_url, '#', alert);
   }
 });
 
@@ -67,7 +60,7 @@ t.test('every alert names metrics and labels that a running service has', async 
   const service = await startTestService(t);
   await sendTraffic(service);
   const exposition = await scrape(service.opsUrl);
-  for (const { alert, expr } of rules) t.same(unknownNames(expr, exposition, FOREIGN), [], alert);
+  for (const { alert, expr } of rules) t.same(unknownNames(expr, exposition, METRICS_OF_OTHERS), [], alert);
 });
 
 t.test('a rule on counters waits longer than its range: counters fall when a worker is replaced', async (t) => {

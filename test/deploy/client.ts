@@ -17,7 +17,7 @@ export type Send = (method: string, path: string, options?: ProxiedRequest) => P
  * Returns a function that sends requests through the proxy by HTTP/1.1, and trusts the proxy's certificate. It does not use
  * `fetch`, which can neither trust an additional certificate nor select the local address.
  */
-export async function createClient(t: Test, topology: Topology, localAddress = '127.0.0.1'): Promise<Send> {
+export async function createClient(t: Test, topology: Topology, localAddress: string): Promise<Send> {
   const ca = await readFile(topology.certificate);
   const agent = new Agent({ ca, localAddress, family: 4, keepAlive: true });
   t.teardown(() => agent.destroy());

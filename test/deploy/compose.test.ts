@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseEnv, promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { readConfig } from '../../handlers/config/index.js';
@@ -13,55 +13,29 @@ import { temporaryDirectory } from '../support/stores.js';
 const run = promisify(execFile);
 
 const FOLDER = join('scripts', 'deploy');
-const COMPOSE_FILE = resolve(FOLDER, 'compose.yaml');
 
 /** The loader of Docker Compose. Its program validates a file by the schema and checks its references. */
 const COMPOSE_GO_VERSION = 'v2.16.2';
 const COMPOSE_GO_PACKAGE = 'github.com/compose-spec/compose-go/v2/cmd';
 const composeGoFolder = toolsFolder('compose-go', COMPOSE_GO_VERSION);
 
-interface ComposeService {
-  image: string;
-  build?: { context: string; dockerfile: string };
-  user?: string;
-  restart?: string;
-  read_only?: boolean;
-  cap_drop?: string[];
-  security_opt?: string[];
-  environment?: Record<string, string | null>;
-  volumes?: { type: string; source: string; target: string }[];
-  ports?: { target: number; host_ip?: string }[];
-  networks?: Record<string, { ipv4_address?: string; aliases?: string[] } | null>;
-  depends_on?: Record<string, { condition: string }>;
-  healthcheck?: { test: string[] };
-  network_mode?: string;
-}
-
-interface ComposeModel {
-  services: Record<string, ComposeService>;
-  networks: Record<string, { internal?: boolean }>;
-}
+/** The elements `services` and `networks` of the file. */
+// biome-ignore lint/suspicious/noExplicitAny: compose-go has validated the file by its schema.
+type ComposeModel = Record<'services' | 'networks', Record<string, any>>;
 
 const needsGo = {
   skip: !existsSync(composeGoFolder) && !findCommand('go') && 'needs go: apt-get install golang',
 };
 
-/** Returns the file's model, with the defaults of its variables. */
-async function load(file: string): Promise<ComposeModel> {
+/** Validates the Compose file. Returns its model, with the defaults of its variables. */
+async function loadComposeFile(): Promise<ComposeModel> {
   const composeGo = await ensureGoProgram(composeGoFolder, COMPOSE_GO_PACKAGE, COMPOSE_GO_VERSION);
-  const { stdout } = await run(composeGo, ['-format', 'json', file], { cwd: FOLDER });
+  const { stdout } = await run(composeGo, ['-format', 'json', 'compose.yaml'], { cwd: FOLDER });
   return JSON.parse(stdout);
 }
 
-t.test('a misspelled element is refused', needsGo, async (t) => {
-  const copy = join(await temporaryDirectory(t), 'compose.yaml');
-  const text = await readFile(COMPOSE_FILE, 'utf8');
-  await writeFile(copy, text.replace('read_only: true', 'readonly: true'));
-  await t.rejects(load(copy), /services\.[\w-]+\.readonly/);
-});
-
 t.test('the file is valid, and every container is confined', needsGo, async (t) => {
-  const { services, networks } = await load(COMPOSE_FILE);
+  const { services, networks } = await loadComposeFile();
   for (const [name, service] of Object.entries(services)) {
     // The first container prepares the volumes of all others, without a network.
     const isSetup = name === 'setup';
@@ -81,30 +55,31 @@ t.test('the file is valid, and every container is confined', needsGo, async (t) 
         t.match(value, /^\/run\/secrets\//, `${name}: ${variable} names a file`);
     for (const { type, source } of service.volumes ?? []) if (type === 'bind') t.ok(existsSync(source), source);
     if (service.build) t.ok(existsSync(join(service.build.context, service.build.dockerfile)));
-    for (const { condition } of Object.values(service.depends_on ?? {})) t.not(condition, 'service_started', name);
+    for (const { condition } of Object.values<Record<string, unknown>>(service.depends_on ?? {}))
+      t.not(condition, 'service_started', name);
   }
   t.match(await readFile(join(FOLDER, 'Containerfile'), 'utf8'), /^HEALTHCHECK /m, 'the service has a health check');
 
   const published = Object.entries(services).flatMap(([name, { ports = [] }]) =>
-    ports.map(({ target, host_ip = 'all' }) => `${name} ${target} ${host_ip}`),
+    ports.map(({ target, host_ip = 'all' }: Record<string, unknown>) => `${name} ${target} ${host_ip}`),
   );
   t.same(published.sort(), ['caddy 443 all', 'caddy 80 all', 'grafana 3000 127.0.0.1']);
-  for (const name of ['api', 'stores', 'monitoring']) t.equal(networks[name]?.internal, true, name);
-  for (const name of ['postgres', 'neo4j', 's3', 'redis'])
-    t.same(Object.keys(services[name]?.networks ?? {}), ['stores']);
+  for (const name of ['api', 'stores', 'monitoring']) t.equal(networks[name].internal, true, name);
+  for (const name of ['postgres', 'neo4j', 's3', 'redis']) t.same(Object.keys(services[name].networks), ['stores']);
 });
 
 t.test('the service trusts the address from which the proxy reaches it, and no other', needsGo, async (t) => {
-  const { services } = await load(COMPOSE_FILE);
-  const upstreams = services.caddy?.environment?.UPSTREAMS?.split(' ');
+  const { services } = await loadComposeFile();
+  const { caddy } = services;
+  const upstreams = caddy.environment.UPSTREAMS.split(' ');
   for (const [index, name] of ['service-1', 'service-2'].entries()) {
-    const { environment, networks } = services[name] as ComposeService;
-    t.equal(environment?.TRUST_PROXY, services.caddy?.networks?.api?.ipv4_address);
+    const { environment, networks } = services[name];
+    t.equal(environment.TRUST_PROXY, caddy.networks.api.ipv4_address);
     // If the name were known in another network too, the proxy could connect from its address in that network.
-    const [alias] = networks?.api?.aliases ?? [];
-    t.equal(upstreams?.[index], `${alias}:3000`);
-    for (const [network, options] of Object.entries(networks ?? {}))
-      if (network !== 'api') t.notOk(options?.aliases?.includes(alias ?? ''), 'an alias of one network only');
+    const { api, ...otherNetworks } = networks;
+    const [alias] = api.aliases;
+    t.equal(upstreams[index], `${alias}:3000`);
+    t.notMatch(JSON.stringify(otherNetworks), alias, 'an alias of one network only');
   }
 });
 
@@ -143,19 +118,14 @@ t.test('the first start creates secrets that the service accepts, and a later st
   ] as const)
     t.ok(value && secrets[file]?.includes(value), `the service and ${file} have the same secret`);
 
-  const { services } = await load(COMPOSE_FILE);
-  const config = readConfig({ ...(services['service-1']?.environment as NodeJS.ProcessEnv), ...variables });
+  const { services } = await loadComposeFile();
+  const config = readConfig({ ...services['service-1'].environment, ...variables });
   t.equal(config.publicUrl.href, 'https://localhost/');
-  t.ok(config.stores.postgres && config.stores.neo4j && config.stores.s3 && config.redis);
-  for (const url of [
-    config.stores.postgres?.url,
-    config.stores.neo4j?.uri,
-    config.stores.s3?.endpoint,
-    config.redis?.url,
-  ])
+  const { postgres, neo4j, s3 } = config.stores;
+  for (const url of [postgres?.url, neo4j?.uri, s3?.endpoint, config.redis?.url])
     t.ok(services[new URL(url ?? '').hostname], 'each store is a container');
   t.equal(await readFile(join(directory, 'prometheus', 'site.yaml'), 'utf8'), '- targets: ["social.example"]\n');
-  t.ok((await stat(join(directory, 's3', config.stores.s3?.bucket ?? ''))).isDirectory());
+  t.ok((await stat(join(directory, 's3', s3?.bucket ?? ''))).isDirectory());
 
   t.same(await runSetup(t, directory), secrets);
 });

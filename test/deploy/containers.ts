@@ -22,7 +22,7 @@ function whyNoContainers(): string | false {
   return missing.length > 0 && `needs ${missing.join(', ')}: apt-get install ${PROGRAMS.join(' ')}`;
 }
 
-/** The options that the README recommends, with the network of this machine. Without systemd, podman logs an error each time. */
+/** The options of the README, with the network of this machine. Without systemd, podman would log an error each time. */
 const RUN_OPTIONS = [
   ...['--log-level=fatal', 'run', '--network=host', '--read-only', '--read-only-tmpfs=false'],
   ...['--cap-drop=all', '--security-opt=no-new-privileges'],
@@ -36,50 +36,28 @@ default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
 runtime = "runc"
 `;
 
-export interface Containers {
-  /** The name of the image. */
-  image: string;
-  /** Runs `podman`. Throws if it fails. */
-  podman(...args: string[]): Promise<string>;
-  /** Runs a command in a new container to its end. */
-  run(options: readonly string[], ...command: string[]): Promise<{ code: number; output: string }>;
-  /** Starts the service in a new container on free ports, and waits until its output matches `until`, by default its addresses. */
-  start(options: readonly string[], until?: RegExp): Promise<Container>;
-}
+export type Containers = Awaited<ReturnType<typeof buildImage>>;
+export type Container = Awaited<ReturnType<Containers['start']>>;
 
-export interface Container {
-  name: string;
-  url: string;
-  opsUrl: string;
-  output(): string;
-  /** Stops the container as `podman stop` does, and returns its exit code. */
-  stop(): Promise<number>;
-}
-
-/**
- * Builds the image in a separate container storage, which is deleted when the test ends. If `TEST_IMAGE` names an image,
- * uses that image and podman's configured storage instead.
- */
-export async function buildImage(t: Test): Promise<Containers> {
+/** Builds the image in a separate container storage, which is deleted when the test ends. */
+export async function buildImage(t: Test) {
   const directory = await temporaryDirectory(t);
   const file = async (name: string, text: string) => {
     await writeFile(join(directory, name), text);
     return join(directory, name);
   };
-  const environment = { ...process.env, CONTAINERS_CONF: await file('containers.conf', CONFIGURATION) };
-  let image = process.env.TEST_IMAGE;
-  if (!image) {
-    const storage = `[storage]\ndriver = "overlay"\ngraphroot = "${directory}/storage"\nrunroot = "${directory}/run"\n`;
-    Object.assign(environment, { CONTAINERS_STORAGE_CONF: await file('storage.conf', storage) });
-    t.teardown(() => promisify(execFile)('umount', ['--lazy', `${directory}/storage/overlay`]).catch(() => undefined));
-    image = `test-${randomBytes(4).toString('hex')}`;
-    await promisify(execFile)('scripts/deploy/build-image.sh', [image], { env: environment });
-    image = `localhost/${image}`;
-  }
-  return createContainers(t, image, environment);
-}
+  const storage = `[storage]\ndriver = "overlay"\ngraphroot = "${directory}/storage"\nrunroot = "${directory}/run"\n`;
+  const env = {
+    ...process.env,
+    CONTAINERS_CONF: await file('containers.conf', CONFIGURATION),
+    CONTAINERS_STORAGE_CONF: await file('storage.conf', storage),
+  };
+  t.teardown(() => promisify(execFile)('umount', ['--lazy', `${directory}/storage/overlay`]).catch(() => undefined));
+  const tag = `test-${randomBytes(4).toString('hex')}`;
+  await promisify(execFile)('scripts/deploy/build-image.sh', [tag], { env });
+  const image = `localhost/${tag}`;
 
-function createContainers(t: Test, image: string, env: NodeJS.ProcessEnv): Containers {
+  /** Runs `podman`, and returns its output. Throws if it fails. */
   const podman = async (...args: string[]) => {
     const { stdout } = await promisify(execFile)('podman', args, { env, maxBuffer: 64 * 1024 * 1024 });
     return stdout;
@@ -101,11 +79,13 @@ function createContainers(t: Test, image: string, env: NodeJS.ProcessEnv): Conta
   return {
     image,
     podman,
-    async run(options, ...command) {
+    /** Runs a command in a new container to its end. */
+    async run(options: readonly string[], ...command: string[]) {
       const { ended, output } = launch([...options, image, ...command]);
       return { code: await ended, output: output() };
     },
-    async start(options, until = /^ +Data +\S+\n/m) {
+    /** Starts the service in a new container on free ports, and waits for this output, by default its addresses. */
+    async start(options: readonly string[], until = /^ +Data +\S+\n/m) {
       const [port, opsPort] = [await findFreePort(), await findFreePort()];
       const variables = { HOST: '127.0.0.1', PORT: port, OPS_HOST: '127.0.0.1', OPS_PORT: opsPort };
       const settings = Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`);
@@ -119,6 +99,7 @@ function createContainers(t: Test, image: string, env: NodeJS.ProcessEnv): Conta
         url: `http://127.0.0.1:${port}`,
         opsUrl: `http://127.0.0.1:${opsPort}`,
         output,
+        /** Stops the container as `podman stop` does, and returns its exit code. */
         async stop() {
           await podman('stop', '--time=120', name);
           return ended;

@@ -14,10 +14,13 @@ t.setTimeout(1_800_000);
 const MAX_IMAGE_BYTES = 350e6;
 
 /**
- * Limits so high that the contract tests skip the rules that exceed them. On a busy machine, the windows of low limits would end
- * before a rule has sent enough requests.
+ * Limits so high that the contract tests skip the rules that exceed them. On a busy machine, the windows of low limits would
+ * end before a rule has sent enough requests.
  */
 const LIMITS = ['--env=RATE_LIMIT_STRICT_MAX=1000000', '--env=RATE_LIMIT_MAX=1000000'];
+
+/** The rules that depend on native modules, installed lists, or files of the image. The others are checked elsewhere. */
+const RULES_OF_IMAGE = /^(accounts|http|images|passwords|uploads)\./;
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 const packageJson = readJson('package.json');
@@ -91,14 +94,14 @@ t.test('the image', needsContainers, async (t) => {
     t.equal(writable, '');
   });
 
-  t.test('passes the contract tests with a read-only root, and keeps its data', async (t) => {
+  t.test('passes contract tests with a read-only root, and keeps its data', async (t) => {
     const volume = await createVolume(t, containers);
     const first = await start([volume, ...LIMITS]);
     t.ok(await isHealthy(first));
-    const { outcomes } = await checkContract(first.url);
+    const { outcomes } = await checkContract(first.url, { selects: (id) => RULES_OF_IMAGE.test(id) });
     t.same(failuresIn(outcomes), []);
     const passed = outcomes.filter(({ verdict }) => verdict === 'passed').length;
-    t.ok(passed > 600, `${passed} rules passed`);
+    t.ok(passed > 150, `${passed} rules passed`);
 
     const { token } = await registerUser(t, first.url);
     t.equal(await first.stop(), 0);

@@ -9,12 +9,6 @@ interface Series {
   value: [number, string];
 }
 
-interface Prometheus {
-  /** Throws if Prometheus rejects the query. */
-  query(expr: string): Promise<Series[]>;
-  stop(): Promise<void>;
-}
-
 /** Starts a program of the Prometheus project on a free port, and waits until it listens. */
 export async function startListening(program: string, args: readonly string[]) {
   const child = spawn(program, [...args, '--web.listen-address=127.0.0.1:0'], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -39,7 +33,7 @@ export async function startListening(program: string, args: readonly string[]) {
 }
 
 /** Starts Prometheus, which scrapes operations servers every second and keeps its data in the directory. */
-export async function startPrometheus(directory: string, opsUrls: readonly string[]): Promise<Prometheus> {
+export async function startPrometheus(directory: string, opsUrls: readonly string[]) {
   const config = {
     global: { scrape_interval: '1s', scrape_timeout: '1s' },
     scrape_configs: [
@@ -55,7 +49,8 @@ export async function startPrometheus(directory: string, opsUrls: readonly strin
   // It listens before it has read its data.
   while (!(await fetch(`${url}/-/ready`)).ok) await sleep(100);
   return {
-    async query(expr) {
+    /** Throws if Prometheus rejects the query. */
+    async query(expr: string): Promise<Series[]> {
       const response = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query: expr })}`);
       const { error, data } = (await response.json()) as { error?: string; data?: { result: Series[] } };
       if (!data) throw new Error(`${error}: ${expr}`);

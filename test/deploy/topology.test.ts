@@ -50,20 +50,20 @@ const BROKEN_BEFORE_UPGRADE = ['updateProfile', 'createPost', 'editPost'].map(
 /** More rules than this must pass. Only rules that do not apply behind the proxy, or with its limits, may be skipped. */
 const MIN_PASSED_RULES = 600;
 
-/** The number of client addresses used so far. Each has its own rate limits. */
-let addressCount = 1;
+/** The last byte of the last client's address. */
+let lastAddress = 1;
 
-/** Returns a client with its own address. */
+/** Returns a client with its own address, and so its own rate limits. */
 function newClient(t: Test, topology: Topology): Promise<Send> {
-  addressCount += 1;
-  return createClient(t, topology, `127.0.21.${addressCount}`);
+  lastAddress += 1;
+  return createClient(t, topology, `127.0.21.${lastAddress}`);
 }
 
 t.test('two processes behind the proxy', needsDeployment, async (t) => {
   const topology = await startTopology(t, { RATE_LIMIT_MAX: '1000000' });
   const processes = [await topology.start(0), await topology.start(1)];
   const send = await newClient(t, topology);
-  // The last health check may have been before the processes listened. The proxy then retries a GET, but returns 503 for a POST.
+  // The last health check may have been before the processes listened. The proxy then retries a GET, but not a POST.
   await until(async () => (await send('GET', '/auth/me')).status === 401);
   const { email, token } = await registerBy(send);
 
@@ -74,26 +74,12 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
     t.equal((await send('GET', '/auth/me', { headers: { Cookie: `fc_session_token=${cookie?.value}` } })).status, 200);
   });
 
-  t.test('clients can use HTTP/2', async (t) => {
-    const { status, body } = await sendByHttp2(topology, 'GET', '/auth/me', { token });
-    t.equal(status, 200);
-    t.equal(body.email, email);
-  });
-
   t.test('each response has the id of its request in the log of one process', async (t) => {
     const { headers } = await send('GET', '/auth/me', { token });
     const id = headers.get('x-request-id') ?? '';
     t.match(id, /^[\da-f-]{36}$/);
     await until(() => processes.some(({ output }) => output().includes(id)));
     t.pass('one process has logged the id');
-  });
-
-  t.test('both processes serve', async (t) => {
-    const before = processes.map(countRequests);
-    // The health check may not have seen yet that both have started.
-    while (processes.some((process, index) => countRequests(process) === before[index]))
-      await send('GET', '/auth/me', { token });
-    t.pass('each process has responded');
   });
 
   t.test('the proxy reports its metrics', async (t) => {
@@ -116,7 +102,7 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
     t.equal(other.status, 200, 'another client is not affected');
   });
 
-  t.test('the service accepts an image of 5 MiB, and refuses one that is a byte larger', async (t) => {
+  t.test('by HTTP/1.1 and HTTP/2, the service accepts an image of 5 MiB, and refuses a larger one', async (t) => {
     const responses = [sendByHttp2.bind(undefined, topology), send].map(async (send) => {
       const accepted = await send('POST', '/posts/create', { token, form: formWith(pngOf(MAX_IMAGE_BYTES)) });
       t.equal(accepted.status, 201);
@@ -152,10 +138,9 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
       processes[index] = await topology.start(index);
     }
     await load.untilMore(100);
-    const { failedReads, failedWrites, retries, reads, writes, posts } = await load.stop();
-    t.comment(`${reads} reads, ${writes} writes, ${retries} retries of writes by clients`);
-    t.same(failedReads, [], 'the proxy retries reads');
-    t.same(failedWrites, [], 'clients retry writes');
+    const { failures, retries, requests, posts } = await load.stop();
+    t.comment(`${requests} requests, ${retries} retries of writes by clients`);
+    t.same(failures, [], 'the proxy retries reads, and clients retry writes');
     for (const [index, { send, token }] of accounts.entries()) {
       const { body } = await send('GET', `/posts/me?limit=${MAX_PAGE_SIZE}`, { token });
       const titles = body.map(({ title }: { title: string }) => title).sort();

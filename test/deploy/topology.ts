@@ -5,25 +5,23 @@ import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
 import { findFreePort } from '../../scripts/services/ports.js';
 import { findCommand } from '../../scripts/services/tools.js';
+import { needsAllServers } from '../faults/faulty-stores.js';
 import { type ServiceProcess, script, spawnService, untilListening } from '../support/processes.js';
 import { LONG_TIMEOUTS } from '../support/service.js';
-import { claimGraphFor, freshStores, onServices, temporaryDirectory } from '../support/stores.js';
+import { claimGraphFor, freshStores, temporaryDirectory } from '../support/stores.js';
 
 /*
- * The deployment of `scripts/deploy/compose.yaml` without containers: Caddy with the real Caddyfile and an internal certificate,
+ * The deployment of `scripts/deploy/compose.yaml` without containers: Caddy with the real Caddyfile and its own certificate,
  * two processes of the service, and the stores of `npm run services`. The processes have the same ports, as in containers, on
  * different addresses of the loopback network.
  */
-
-/** The program. The variable selects another Caddy than the one in PATH. */
-const CADDY = process.env.CADDY || 'caddy';
 
 const HOSTS = ['127.0.20.1', '127.0.20.2'] as const;
 
 /** As in `compose.yaml`: longer than the proxy takes to see that a process is stopping. */
 const SHUTDOWN_DELAY_SECONDS = 5;
 
-/** Long, since a busy machine must not look like an outage: a write that timed out may have happened, and a retry then fails. */
+/** Long, since a busy machine must not look like an outage: a retry of a write that timed out may fail. */
 const TIMEOUTS = { ...LONG_TIMEOUTS, S3_TIMEOUT: '20000', REDIS_TIMEOUT: '5000' };
 
 /** Test options that skip a test of the whole deployment where it cannot run. */
@@ -31,24 +29,14 @@ export const needsDeployment = { skip: whyNotDeployable() };
 
 function whyNotDeployable(): string | false {
   if (process.platform !== 'linux') return 'only Linux has the addresses 127.0.0.0/8';
-  if (!process.env.CADDY && !findCommand('caddy')) return 'needs caddy: apt-get install caddy';
-  const missing = ['NEO4J_URI', 'S3_BUCKET', 'REDIS_URL'].find((name) => !process.env[name]);
-  return onServices && !missing ? false : `needs ${missing ?? 'DATABASE_URL'}: npm run services`;
+  if (!findCommand('caddy')) return 'needs caddy: apt-get install caddy';
+  return needsAllServers.skip;
 }
 
-export interface Topology {
-  /** The URL of the proxy. */
-  url: string;
-  /** Where the proxy reports its metrics. */
-  metricsUrl: string;
-  /** The path of the certificate of the proxy's own authority. */
-  certificate: string;
-  /** Starts a process on the first or second address. */
-  start(index: number, entry?: string): Promise<ServiceProcess>;
-}
+export type Topology = Awaited<ReturnType<typeof startTopology>>;
 
 /** Creates fresh stores, and starts the proxy, but no process behind it. Everything stops when the test ends. */
-export async function startTopology(t: Test, environment: NodeJS.ProcessEnv): Promise<Topology> {
+export async function startTopology(t: Test, environment: NodeJS.ProcessEnv) {
   const stores = await freshStores(t);
   await claimGraphFor(stores);
   const ports: string[] = [];
@@ -69,10 +57,14 @@ export async function startTopology(t: Test, environment: NodeJS.ProcessEnv): Pr
     XDG_CONFIG_HOME: directory,
   });
   return {
+    /** The URL of the proxy. */
     url: `https://localhost:${httpsPort}`,
+    /** Where the proxy reports its metrics. */
     metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
+    /** The path of the certificate of the proxy's own authority. */
     certificate: join(directory, 'caddy', 'pki', 'authorities', 'local', 'root.crt'),
-    start(index, entry = script('start')) {
+    /** Starts a process on the first or second address. */
+    start(index: number, entry = script('start')): Promise<ServiceProcess> {
       const variables = {
         ...stores,
         // Without PUBLIC_URL, only X-Forwarded-Proto tells the service that clients use https.
@@ -95,7 +87,7 @@ export async function startTopology(t: Test, environment: NodeJS.ProcessEnv): Pr
 /** Starts Caddy, and waits until it has its certificate and listens. */
 async function startCaddy(t: Test, variables: NodeJS.ProcessEnv): Promise<void> {
   const args = ['run', '--adapter', 'caddyfile', '--config', join('scripts', 'deploy', 'Caddyfile')];
-  const caddy = spawn(CADDY, args, {
+  const caddy = spawn('caddy', args, {
     env: { PATH: process.env.PATH, ...variables },
     stdio: ['ignore', 'inherit', 'pipe'],
   });
