@@ -8,7 +8,7 @@ IMAGE = {"image": ("dot.gif", b"GIF89a and more", "image/gif")}
 
 
 def create_post(users: Users) -> dict:
-    return users.main().send("POST", "/posts/create", data={"title": "A title", "text": "A text"}, files=IMAGE)
+    return users.main.send("POST", "/posts/create", data={"title": "A title", "text": "A text"}, files=IMAGE)
 
 
 def post_id(users: Users) -> int:
@@ -24,7 +24,7 @@ def profile_image(users: Users) -> str:
 
 
 def session_id(users: Users) -> str:
-    return users.with_many_sessions().send("GET", "/auth/sessions")[0]["id"]
+    return users.with_many_sessions.send("GET", "/auth/sessions")[0]["id"]
 
 
 def new_user(users: Users) -> int:
@@ -35,21 +35,21 @@ def new_user(users: Users) -> int:
 def incoming_request(users: Users) -> int:
     """Returns the id of a new user, who has sent the main user a friend request."""
     user = User()
-    user.send("POST", "/friends/request", params={"to": users.main().id})
+    user.send("POST", "/friends/request", params={"to": users.main.id})
     return user.id
 
 
 def outgoing_request(users: Users) -> int:
     """Returns the id of a new user, to whom the main user has sent a friend request."""
     user = User()
-    users.main().send("POST", "/friends/request", params={"to": user.id})
+    users.main.send("POST", "/friends/request", params={"to": user.id})
     return user.id
 
 
 def friend(users: Users) -> int:
     """Returns the id of a new user, who is a friend of the main user."""
     user = incoming_request(users)
-    users.main().send("POST", "/friends/accept", params={"from": user})
+    users.main.send("POST", "/friends/accept", params={"from": user})
     return user
 
 

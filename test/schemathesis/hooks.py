@@ -25,9 +25,9 @@ class Session:
     def get(self, case, context):
         if not list(context.operation.security.iter_parameters()):
             return None
-        user, token = users.credentials_for(id_of(context.operation))
-        user_by_token[token] = user
-        return token
+        user = users.sender_of(id_of(context.operation))
+        user_by_token[user.token] = user
+        return user.token
 
     def set(self, case, token, context):
         case.headers["Authorization"] = f"Bearer {token}"

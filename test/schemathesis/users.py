@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from functools import cached_property
 
 import requests
 
@@ -42,34 +43,26 @@ class Users:
     # These operations change or delete the account, so each request gets a new user.
     ACCOUNT_OPERATIONS = {"updateProfile", "deleteAccount"}
 
-    def __init__(self) -> None:
-        self._by_role: dict[str, User] = {}
-
-    def credentials_for(self, operation: str) -> tuple[User, str]:
-        """Returns the user who sends a request, and the token to send."""
+    def sender_of(self, operation: str) -> User:
+        """Returns the user who sends a request, with the token to send."""
         if operation in self.ACCOUNT_OPERATIONS:
-            user = User()
-            return user, user.token
+            return User()
         if operation in self.SESSION_OPERATIONS:
-            user = self.with_many_sessions()
-            user.token = user.log_in()
-            return user, user.token
-        user = self.main()
-        return user, user.token
+            self.with_many_sessions.token = self.with_many_sessions.log_in()
+            return self.with_many_sessions
+        return self.main
 
+    @cached_property
     def main(self) -> User:
-        """Returns the user of the operations that change neither account nor session."""
-        return self._in_role("main")
+        """The user of the operations that change neither account nor session."""
+        return User()
 
+    @cached_property
     def other(self) -> User:
-        """Returns a user to whom the main user can send friend requests."""
-        return self._in_role("other")
+        """A user to whom the main user can send friend requests."""
+        return User()
 
+    @cached_property
     def with_many_sessions(self) -> User:
-        """Returns the user of the operations on sessions."""
-        return self._in_role("with many sessions")
-
-    def _in_role(self, role: str) -> User:
-        if role not in self._by_role:
-            self._by_role[role] = User()
-        return self._by_role[role]
+        """The user of the operations on sessions."""
+        return User()
