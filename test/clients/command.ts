@@ -1,11 +1,6 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { collectOutput } from '../support/output.js';
-
-export interface Outcome {
-  ok: boolean;
-  output: string;
-  seconds: number;
-}
 
 interface RunOptions {
   cwd: string;
@@ -14,10 +9,12 @@ interface RunOptions {
 }
 
 const COMMAND_TIMEOUT_MS = 600_000;
+/** The length of the end of a failed command's output in the error. */
+const MAX_OUTPUT_CHARACTERS = 6000;
 
-/** Runs a command to its end. The output includes standard error. */
-export async function run([program = '', ...args]: readonly string[], { cwd, env }: RunOptions): Promise<Outcome> {
-  const start = performance.now();
+/** Runs a command to its end. Returns its output, including standard error. Throws with the output if it fails. */
+export async function run(command: readonly string[], { cwd, env }: RunOptions): Promise<string> {
+  const [program = '', ...args] = command;
   const child = spawn(program, args, {
     cwd,
     env: { ...process.env, ...env },
@@ -26,13 +23,7 @@ export async function run([program = '', ...args]: readonly string[], { cwd, env
     killSignal: 'SIGKILL',
   });
   const output = collectOutput(child);
-  const failure = await new Promise<string | undefined>((resolve) => {
-    child.once('error', ({ message }) => resolve(message));
-    child.once('close', (code) => resolve(code === 0 ? undefined : ''));
-  });
-  return {
-    ok: failure === undefined,
-    output: output() + (failure ?? ''),
-    seconds: (performance.now() - start) / 1000,
-  };
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${command.join(' ')} failed:\n${output().slice(-MAX_OUTPUT_CHARACTERS)}`);
+  return output();
 }

@@ -129,4 +129,5 @@ export const clients: Client[] = [
   })),
 ];
 
-export const nameOf = ({ language, name }: Client) => `${language.name}/${name}`;
+/** Returns the name with the language, by which the README and `--only` select a client. */
+export const nameOf = ({ language, name }: Client) => (language === others ? name : `${language.name}/${name}`);

@@ -64,6 +64,17 @@ const variable = (name: string) => process.env[name] ?? assert.fail(`${name} is 
 
 const fileNameIn = (link: string | null) => link?.split('/').at(-1) ?? assert.fail('there is no image');
 
+/** Returns the result of a client whose functions return `data` or `error` with the response. */
+export async function toResult<Body>(
+  pending: Promise<{ data?: Body | undefined; error?: ErrorBody | undefined; response?: Response | undefined }>,
+): Promise<Result<Body>> {
+  const { data, error, response } = await pending;
+  const status = response?.status ?? 0;
+  if (data !== undefined) return { status, body: data };
+  if (error !== undefined) return { status, error };
+  throw new Error(`status ${status} without a body`);
+}
+
 /** Runs the scenario with three users. Prints the name of each step after its success. */
 export async function runScenario(connect: Connect): Promise<void> {
   const base = variable('BASE_URL');

@@ -1,16 +1,6 @@
-import { type Connect, type ErrorBody, type Result, runScenario } from '../scenario.js';
+import { type Connect, runScenario, toResult } from '../scenario.js';
 import { createClient } from './client/client/index.js';
 import * as api from './client/index.js';
-
-async function toResult<Body>(
-  pending: Promise<{ data?: Body | undefined; error?: ErrorBody | undefined; response?: Response | undefined }>,
-): Promise<Result<Body>> {
-  const { data, error, response } = await pending;
-  const status = response?.status ?? 0;
-  if (data !== undefined) return { status, body: data };
-  if (error !== undefined) return { status, error };
-  throw new Error(`status ${status} without a body`);
-}
 
 const connect: Connect = (baseUrl, token) => {
   const client = createClient({ baseUrl, auth: token });

@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import createClient from 'openapi-fetch';
-import { type Connect, type ErrorBody, type Result, runScenario } from '../scenario.js';
+import { type Connect, runScenario, toResult } from '../scenario.js';
 import { publish } from './example.js';
 import type { paths } from './types.js';
-
-async function toResult<Body>(
-  pending: Promise<{ data?: Body | undefined; error?: ErrorBody | undefined; response: Response }>,
-): Promise<Result<Body>> {
-  const { data, error, response } = await pending;
-  if (data !== undefined) return { status: response.status, body: data };
-  if (error !== undefined) return { status: response.status, error };
-  throw new Error(`${response.url}: status ${response.status} without a body`);
-}
 
 /** Encodes a body as a form. Without a serializer, the library sends JSON. */
 function toForm(fields: Record<string, string | boolean | Blob | undefined>): FormData {
