@@ -1,7 +1,12 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as createRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { Duplex, Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readHeaders } from '../../scripts/contract-test/exchange.js';
+import { type TestResponse, toTestResponse } from '../support/requests.js';
 import type { FuzzRequest } from './requests.js';
-import { MalformedResponseError, type RawResponse, readResponse } from './response.js';
 
 const RESPONSE_TIMEOUT_MS = 20_000;
 /** Long enough for the service to process what it has received. */
@@ -11,78 +16,47 @@ const IDLE_MS = 150;
 /** The further time without data after which it destroys the connection. */
 const CLOSE_TIMEOUT_MS = 3_000;
 
-function openSocket(url: string): Socket {
+/** Opens a connection, and sends the bytes of a request with its pause. */
+function openAndWrite(url: string, { bytes, pauseAfter }: FuzzRequest): Socket {
   const { hostname, port } = new URL(url);
-  return connect(Number(port), hostname)
+  const socket = connect(Number(port), hostname)
     .setNoDelay()
     .on('error', () => undefined);
-}
-
-async function write(socket: Socket, { bytes, pauseAfter }: FuzzRequest): Promise<void> {
   socket.write(bytes.subarray(0, pauseAfter));
-  if (pauseAfter === bytes.length) return;
-  await sleep(PAUSE_MS);
-  socket.write(bytes.subarray(pauseAfter));
+  if (pauseAfter < bytes.length) void sleep(PAUSE_MS).then(() => socket.write(bytes.subarray(pauseAfter)));
+  return socket;
 }
 
-/** A connection that sends one request at a time, and reconnects if it was closed. */
-export class Connection {
-  #socket: Socket | undefined;
-
-  constructor(readonly url: string) {}
-
-  /** Sends a complete request and returns its response. Throws if there is none, or if it is malformed. */
-  async send(request: FuzzRequest): Promise<RawResponse> {
-    const reused = this.#socket !== undefined;
-    try {
-      return await this.#exchange(request);
-    } catch (error) {
-      this.close();
-      // The server may close an idle connection while a request is being sent.
-      if (!reused || error instanceof MalformedResponseError) throw error;
-      return this.send(request);
-    }
-  }
-
-  async #exchange(request: FuzzRequest): Promise<RawResponse> {
-    this.#socket ??= openSocket(this.url).setTimeout(RESPONSE_TIMEOUT_MS);
-    const socket = this.#socket;
-    const onTimeout = () => socket.destroy(new Error(`no response in ${RESPONSE_TIMEOUT_MS} ms`));
-    socket.once('timeout', onTimeout);
-    let written = false;
-    void write(socket, request).then(() => {
-      written = true;
-    });
-    let received = Buffer.alloc(0);
-    for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
-      received = Buffer.concat([received, chunk]);
-      const response = readResponse(received, request.method);
-      if (!response) continue;
-      socket.off('timeout', onTimeout);
-      const isClosing = response.headers.get('connection') === 'close';
-      // The connection cannot be reused: bytes of this request would follow, or bytes of the response are left.
-      if (!written || isClosing || response.end !== received.length) this.close();
-      return response;
-    }
-    throw new Error('closed without a complete response');
-  }
-
-  close(): void {
-    this.#socket?.destroy();
-    this.#socket = undefined;
+/** Sends a complete request, and returns its response. Throws if there is none, or if it is not valid HTTP. */
+export async function sendComplete(url: string, request: FuzzRequest): Promise<TestResponse> {
+  const socket = openAndWrite(url, request);
+  // Node's client only parses the response: what it writes itself is discarded.
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const client = createRequest({
+    method: request.method,
+    createConnection: () => Duplex.from({ readable: socket, writable: discard }),
+    signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
+  });
+  // Without a listener, an error after the head of the response would be uncaught. Reading the response throws it.
+  client.on('error', () => undefined);
+  try {
+    const [response] = (await once(client.end(), 'response')) as [IncomingMessage];
+    return toTestResponse(response.statusCode ?? 0, readHeaders(response), await buffer(response));
+  } finally {
+    // A reset, since a long run would otherwise use up the ports: closed connections keep theirs for a minute.
+    socket.resetAndDestroy();
   }
 }
 
 /** Sends bytes, which need not be valid HTTP, on a new connection, and returns all bytes received. */
 export async function sendRaw(url: string, request: FuzzRequest): Promise<Buffer> {
-  const socket = openSocket(url);
+  const socket = openAndWrite(url, request);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
   socket.setTimeout(IDLE_MS, () => {
     socket.end();
     socket.setTimeout(CLOSE_TIMEOUT_MS, () => socket.destroy());
   });
-  void write(socket, request);
   await new Promise((resolve) => socket.once('close', resolve));
   return Buffer.concat(chunks);
 }

@@ -35,53 +35,26 @@ t.test('--check lists the files that would change, and without it they are writt
   t.match(await readJson(), '"maxLength": 201');
 });
 
-const sourcesOf = async (directory: string) =>
-  (await readdir(directory, { recursive: true })).filter((name) => /\.[jt]s$/.test(name));
-
-/** Returns the modules that a source imports, at run time and only for types. */
-function importsOf(source: string) {
-  const statements = [...source.matchAll(/^(?:import|export) (type )?[^;'"]*?from ['"]([^'"]+)['"]/gm)];
-  const others = [...source.matchAll(/^import ['"]([^'"]+)['"]|(?<!')\b(?:import|require)\(['"]([^'"]+)['"]\)/gm)];
-  return {
-    types: statements.filter(([, type]) => type).map(([, , name]) => name ?? ''),
-    values: [
-      ...statements.filter(([, type]) => !type).map(([, , name]) => name ?? ''),
-      ...others.map(([, a, b]) => a ?? b),
-    ],
-  };
+/** Returns the path and the text of each source file in a directory. */
+async function readSources(directory: string): Promise<[path: string, source: string][]> {
+  const names = (await readdir(directory, { recursive: true })).filter((name) => /\.[jt]s$/.test(name));
+  return Promise.all(names.map(async (name) => [name, await readFile(join(directory, name), 'utf8')]));
 }
 
-/** Run-time dependencies of the generated validators and serializers. None of them compiles a schema. */
-const RUNTIME = /^(node:module|ajv\/dist\/runtime\/ucs2length|fast-json-stringify\/lib\/serializer)$/;
-
-t.test('generated files import no hand-written modules, and at run time only packages', async (t) => {
-  const files = await sourcesOf('generated');
-  const siblings = files.map((name) => `./${name.replace(/\.ts$/, '.js')}`);
-  t.ok(files.length > 0);
-  for (const name of files) {
-    const { types, values } = importsOf(await readFile(join('generated', name), 'utf8'));
-    t.same(
-      values.filter((imported) => !RUNTIME.test(imported ?? '')),
-      [],
-      `${name}: imports`,
-    );
-    t.same(
-      types.filter((imported) => !siblings.includes(imported)),
-      [],
-      `${name}: types`,
-    );
+t.test('generated files import only each other, and packages that compile no schema', async (t) => {
+  const allowed = /^(\.\/\w+\.js|node:module|ajv\/dist\/runtime\/ucs2length|fast-json-stringify\/lib\/serializer)$/;
+  const sources = await readSources('generated');
+  t.ok(sources.length > 0);
+  for (const [path, source] of sources) {
+    for (const [, name] of source.matchAll(/\b(?:from |import |import\(|require\()['"]([^'"]+)['"]/g)) {
+      t.match(name, allowed, path);
+    }
   }
 });
 
 t.test('no schema is compiled at run time', async (t) => {
-  for (const directory of ['handlers', 'db']) {
-    for (const name of await sourcesOf(directory)) {
-      const source = await readFile(join(directory, name), 'utf8');
-      const compilers = importsOf(source).values.filter((imported) =>
-        /ajv|fast-json-stringify|schema/.test(imported ?? ''),
-      );
-      t.same(compilers, [], name);
-      t.notMatch(source, /setValidatorCompiler|setSerializerCompiler|compile(Validation|Serialization)Schema/, name);
-    }
+  for (const [path, source] of [...(await readSources('handlers')), ...(await readSources('db'))]) {
+    const code = source.replace(/^import type .*$/gm, '');
+    t.notMatch(code, /'(ajv|fast-json-stringify)|set(Validator|Serializer)Compiler|compile\w+Schema/, path);
   }
 });
