@@ -38,7 +38,9 @@ t.test('--check lists the files that would change, and without it they are writt
 /** Returns the path and the text of each source file in a directory. */
 async function readSources(directory: string): Promise<[path: string, source: string][]> {
   const names = (await readdir(directory, { recursive: true })).filter((name) => /\.[jt]s$/.test(name));
-  return Promise.all(names.map(async (name) => [name, await readFile(join(directory, name), 'utf8')]));
+  return Promise.all(
+    names.map(async (name): Promise<[string, string]> => [name, await readFile(join(directory, name), 'utf8')]),
+  );
 }
 
 t.test('generated files import only each other, and packages that compile no schema', async (t) => {
