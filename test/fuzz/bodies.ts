@@ -2,7 +2,7 @@ import type { ContractOperation } from '../../scripts/contract-test/document.js'
 import { samples } from '../../scripts/contract-test/images.js';
 import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
-import { json, pickAttacker, text, words } from './values.js';
+import { json, text, words } from './values.js';
 
 interface Body {
   type: string;
@@ -39,7 +39,7 @@ export function jsonBody(random: Random, fixture: Fixture, operation: ContractOp
 function fieldsOf(random: Random, fixture: Fixture, operation: ContractOperation | undefined): [string, unknown][] {
   const examples = Object.values(operation?.requestBody?.examples ?? {});
   const example = examples.length > 0 ? random.pick(examples).value : {};
-  const { email, username, password } = pickAttacker(random, fixture);
+  const { email, username, password } = random.pick(fixture.attackers);
   const known: Record<string, string> = { email, username, password, current_password: password };
   const fields = Object.entries(example)
     .filter(() => random.chance(0.95))

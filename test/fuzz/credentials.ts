@@ -1,13 +1,13 @@
 import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
-import { pickAttacker, text } from './values.js';
+import { text } from './values.js';
 
 /** Most requests have valid credentials, otherwise little code behind authentication would run. */
 const VALID_SHARE = 0.85;
 
 /** Returns header lines with valid or invalid credentials. */
 export function credentialHeaders(random: Random, fixture: Fixture): string[] {
-  const { token } = pickAttacker(random, fixture);
+  const { token } = random.pick(fixture.attackers);
   if (random.chance(VALID_SHARE)) {
     return [random.chance(0.8) ? `Authorization: Bearer ${token}` : `Cookie: fc_session_token=${token}`];
   }
@@ -29,11 +29,11 @@ export function credentialHeaders(random: Random, fixture: Fixture): string[] {
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** Returns a token with forged claims, algorithm or signature, a part of a token, or arbitrary text. */
-function forge(random: Random, { hidden }: Fixture, token: string): string {
+function forge(random: Random, { privateUser }: Fixture, token: string): string {
   const [head = '', payload = '', signature = ''] = token.split('.');
   // An attacker who is not logged in has an empty token. 'e30' is '{}'.
   const claims = JSON.parse(Buffer.from(payload || 'e30', 'base64url').toString());
-  const victimClaims = { ...claims, sub: String(hidden.accountId), jti: hidden.sessionId };
+  const victimClaims = { ...claims, sub: String(privateUser.id), jti: privateUser.sessionId };
   return random.pick([
     `${head}.${encode(victimClaims)}.${signature}`,
     `${encode({ alg: 'none' })}.${encode(victimClaims)}.`,

@@ -1,6 +1,5 @@
 import { sendByHttp as send } from '../support/http.js';
 import { picture } from '../support/picture.js';
-import type { TestResponse } from '../support/requests.js';
 
 interface Attacker {
   id: number;
@@ -14,10 +13,9 @@ interface Attacker {
 /** Test data for requests: the attackers' accounts, and ids that the attackers know or may guess. */
 export interface Fixture {
   attackers: Attacker[];
-  /** Ids and image filenames of a private account. */
-  hidden: { accountId: number; postIds: number[]; filenames: string[]; sessionId: string };
-  /** Ids, username and image filename of a public account. */
-  open: { accountId: number; username: string; postId: number; filename: string };
+  /** A private account, with the filenames of its images. */
+  privateUser: { id: number; postIds: number[]; filenames: string[]; sessionId: string };
+  publicUser: { id: number; postId: number; filename: string };
 }
 
 interface FuzzSetup {
@@ -36,11 +34,17 @@ export const OWNER_PASSWORD = 'Teal-Lantern.58!';
 const ATTACKERS = 6;
 const HIDDEN_POSTS = 3;
 
+interface Post {
+  id: number;
+  image: string;
+}
+
 /** Creates a private account with a friend and posts, a public account, and attackers. Names are derived from the seed. */
 export async function createFixture(url: string, seed: string): Promise<FuzzSetup> {
   const marker = `hidden${Buffer.from(seed).toString('hex').slice(0, 16)}`;
   let userCount = 0;
-  const createAccount = async (email: string, password: string, username = `u${userCount++}x${marker.slice(-4)}`) => {
+  const createAccount = async (email: string, password: string) => {
+    const username = `u${userCount++}x${marker.slice(-4)}`;
     const registered = await send(url, 'POST', '/auth/register', { json: { name: 'A', username, email, password } });
     if (registered.status !== 201) throw new Error(`Registration failed: ${registered.bytes}`);
     return { id: registered.body.id as number, email, username, password, ...(await login(email, password)) };
@@ -53,10 +57,7 @@ export async function createFixture(url: string, seed: string): Promise<FuzzSetu
   };
   const image = picture();
   const createPost = async (token: string, title: string, text: string) =>
-    (await send(url, 'POST', '/posts/create', { token, form: { title, text, image } })).body as {
-      id: number;
-      image: string;
-    };
+    (await send(url, 'POST', '/posts/create', { token, form: { title, text, image } })).body as Post;
   const filenameOf = (path: string) => path.split('/').at(-1) ?? '';
 
   const owner = await createAccount(`owner@${marker}.example`, OWNER_PASSWORD);
@@ -64,12 +65,12 @@ export async function createFixture(url: string, seed: string): Promise<FuzzSetu
   await send(url, 'PUT', '/profiles/me', { token: owner.token, form: { private: 'true', image } });
   await send(url, 'POST', `/friends/request?to=${owner.id}`, { token: friend.token });
   await send(url, 'POST', `/friends/accept?from=${friend.id}`, { token: owner.token });
-  const hiddenPosts: { id: number; image: string }[] = [];
+  const hiddenPosts: Post[] = [];
   for (let count = 0; count < HIDDEN_POSTS; count++) {
     hiddenPosts.push(await createPost(owner.token, `${marker} title`, `${marker} text`));
   }
   const publicUser = await createAccount(`public@${marker}.example`, OWNER_PASSWORD);
-  const openPost = await createPost(publicUser.token, 'An open title', 'An open text');
+  const publicPost = await createPost(publicUser.token, 'A public title', 'A public text');
   const profile = (await send(url, 'GET', '/profiles/me', { token: owner.token })).body;
 
   const attackerPassword = 'Attacker-Lantern.58';
@@ -81,18 +82,13 @@ export async function createFixture(url: string, seed: string): Promise<FuzzSetu
     marker,
     fixture: {
       attackers,
-      hidden: {
-        accountId: owner.id,
+      privateUser: {
+        id: owner.id,
         postIds: hiddenPosts.map(({ id }) => id),
-        filenames: [...hiddenPosts.map((hidden) => filenameOf(hidden.image)), filenameOf(profile.profile_link)],
+        filenames: [...hiddenPosts.map((post) => post.image), profile.profile_link].map(filenameOf),
         sessionId: owner.sessionId,
       },
-      open: {
-        accountId: publicUser.id,
-        username: publicUser.username,
-        postId: openPost.id,
-        filename: filenameOf(openPost.image),
-      },
+      publicUser: { id: publicUser.id, postId: publicPost.id, filename: filenameOf(publicPost.image) },
     },
     async refresh() {
       for (const [index, { token, email, password }] of attackers.entries()) {
@@ -107,10 +103,11 @@ export async function createFixture(url: string, seed: string): Promise<FuzzSetu
       const paths = ['/auth/me', '/profiles/me', '/posts/me?limit=100', '/friends', profile.profile_link];
       paths.push(...hiddenPosts.flatMap(({ id, image: path }) => [`/posts/${id}`, path]));
       const seen: string[] = [];
-      for (const path of paths) seen.push(describe(path, await send(url, 'GET', path, { token: owner.token })));
+      for (const path of paths) {
+        const { status, bytes } = await send(url, 'GET', path, { token: owner.token });
+        seen.push(`${path} ${status} ${bytes.toString('base64')}`);
+      }
       return seen.join('\n');
     },
   };
 }
-
-const describe = (path: string, { status, bytes }: TestResponse) => `${path} ${status} ${bytes.toString('base64')}`;

@@ -3,7 +3,7 @@ import type { Random } from '../support/random.js';
 import { formBody, jsonBody } from './bodies.js';
 import { credentialHeaders } from './credentials.js';
 import type { Fixture } from './fixture.js';
-import { accountId, filename, postId, sessionId, text, unusualId, words } from './values.js';
+import { accountId, filename, postId, sessionId, text, UNUSUAL_IDS, words } from './values.js';
 
 export interface FuzzRequest {
   bytes: Buffer;
@@ -90,7 +90,7 @@ function queryString(random: Random, fixture: Fixture, operation: ContractOperat
   const pairs = operation.query
     .filter(({ required }) => random.chance(required ? 0.97 : 0.5))
     .map(({ name }) => `${name}=${queryValue(random, fixture, operation, name)}`);
-  const encodedText = () => encodeURIComponent(wellFormed(text(random)));
+  const encodedText = () => encodeURIComponent(text(random).toWellFormed());
   if (random.chance(0.05)) pairs.push(`${encodedText()}=${encodedText()}`);
   if (random.chance(0.03) && pairs[0] !== undefined) pairs.push(pairs[0]);
   if (random.chance(0.02))
@@ -99,8 +99,8 @@ function queryString(random: Random, fixture: Fixture, operation: ContractOperat
 }
 
 function queryValue(random: Random, fixture: Fixture, operation: ContractOperation, name: string): string {
-  if (name === 'limit') return random.chance(0.7) ? String(1 + random.below(100)) : unusualId(random);
-  if (name === 'offset') return random.chance(0.7) ? String(random.below(500)) : unusualId(random);
+  if (name === 'limit') return random.chance(0.7) ? String(1 + random.below(100)) : random.pick(UNUSUAL_IDS);
+  if (name === 'offset') return random.chance(0.7) ? String(random.below(500)) : random.pick(UNUSUAL_IDS);
   return operation.path.startsWith('/posts') ? postId(random, fixture) : accountId(random, fixture);
 }
 
@@ -171,11 +171,9 @@ function frame(random: Random, body: Buffer | undefined, headers: string[]): Buf
   return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
 }
 
-const wellFormed = (value: string) => value.toWellFormed();
-
 /** Percent-encodes `#` and the characters that a request line cannot contain; existing escapes stay. */
 const encodeTarget = (target: string) =>
-  target.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(wellFormed(character))).replace(/#/g, '%23');
+  target.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character.toWellFormed())).replace(/#/g, '%23');
 
 /** Removes characters that a header cannot contain. */
 const encodeHeader = (header: string) => header.replace(/[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/gu, '');

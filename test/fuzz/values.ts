@@ -5,7 +5,7 @@ import type { Fixture } from './fixture.js';
 /** Returns the words of a text, which are separated by spaces or line breaks. */
 export const words = (text: string): string[] => text.trim().split(/[ \n]+/);
 
-const UNUSUAL_IDS = [
+export const UNUSUAL_IDS = [
   ...['', ' 1', '1 ', "1' OR '1'='1", '\u0661', '\uff11'],
   ...words(`
     0 -1 1 01 1.0 1e3 0x10 +1 %201 9007199254740991 9007199254740992 99999999999999999999 2147483648 -9007199254740993
@@ -34,40 +34,37 @@ const UNUSUAL_SESSION_IDS = [
   ...['x', "'", '%00'],
 ];
 
-export const pickAttacker = (random: Random, { attackers }: Fixture) => random.pick(attackers);
-
-export function postId(random: Random, { hidden, open }: Fixture): string {
+export function postId(random: Random, { privateUser, publicUser }: Fixture): string {
   const kind = random.below(10);
-  if (kind < 3) return String(random.pick(hidden.postIds));
-  if (kind < 5) return String(open.postId);
+  if (kind < 3) return String(random.pick(privateUser.postIds));
+  if (kind < 5) return String(publicUser.postId);
   if (kind < 8) return String(1 + random.below(200));
   return random.pick(UNUSUAL_IDS);
 }
 
 export function accountId(random: Random, fixture: Fixture): string {
   const kind = random.below(10);
-  if (kind < 2) return String(fixture.hidden.accountId);
-  if (kind < 4) return String(fixture.open.accountId);
-  if (kind < 8) return String(pickAttacker(random, fixture).id);
+  if (kind < 2) return String(fixture.privateUser.id);
+  if (kind < 4) return String(fixture.publicUser.id);
+  if (kind < 8) return String(random.pick(fixture.attackers).id);
   return random.pick(UNUSUAL_IDS);
 }
 
-export function filename(random: Random, { hidden, open }: Fixture): string {
+export function filename(random: Random, { privateUser, publicUser }: Fixture): string {
   const kind = random.below(10);
-  if (kind < 4) return random.pick(hidden.filenames);
-  if (kind < 6) return open.filename;
-  if (kind < 7) return random.pick(hidden.filenames).replace(/\.\w+$/, random.pick(['', '.jpg', '.PNG', '.png.png']));
+  const privateFilename = random.pick(privateUser.filenames);
+  if (kind < 4) return privateFilename;
+  if (kind < 6) return publicUser.filename;
+  if (kind < 7) return privateFilename.replace(/\.\w+$/, random.pick(['', '.jpg', '.PNG', '.png.png']));
   return random.pick(UNUSUAL_FILENAMES);
 }
 
 export function sessionId(random: Random, fixture: Fixture): string {
   const kind = random.below(10);
-  if (kind < 3) return fixture.hidden.sessionId;
-  if (kind < 4) return pickAttacker(random, fixture).sessionId;
+  if (kind < 3) return fixture.privateUser.sessionId;
+  if (kind < 4) return random.pick(fixture.attackers).sessionId;
   return random.pick(UNUSUAL_SESSION_IDS);
 }
-
-export const unusualId = (random: Random) => random.pick(UNUSUAL_IDS);
 
 /** Returns a text: one of the list, two of them, or random characters. */
 export function text(random: Random): string {

@@ -4,18 +4,11 @@ import type { Mutant } from './mutant.js';
 
 export const posts: Mutant[] = [
   {
-    breach: 'every user can edit every post',
+    breach: 'every user can edit and delete every post',
     file: 'db/posts.ts',
     find: 'id = ${id} and author_id = ${author}',
     replace: 'id = ${id}',
-    caughtBy: ['posts.edit.author-only'],
-  },
-  {
-    breach: 'every user can delete every post',
-    file: 'db/posts.ts',
-    find: 'id = ${id} and author_id = ${author}',
-    replace: 'id = ${id}',
-    caughtBy: ['posts.delete.author-only'],
+    caughtBy: ['posts.edit.author-only', 'posts.delete.author-only'],
   },
   {
     breach: 'liking twice fails',

@@ -41,13 +41,6 @@ export const sessions: Mutant[] = [
     caughtBy: ['passwords.change.token-version'],
   },
   {
-    breach: 'deleting all other sessions keeps them',
-    file: 'handlers/auth.ts',
-    find: 'await deleteOtherSessions(db, user.account.id, user.sessionId);',
-    replace: '',
-    caughtBy: ['sessions.delete-others.keeps-current'],
-  },
-  {
     breach: 'any user can delete any session',
     file: 'db/sessions.ts',
     find: `deleteFrom('sessions') .where('account_id', '=', accountId) .where('id', '=', id)`,

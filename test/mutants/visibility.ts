@@ -19,18 +19,11 @@ export const visibility: Mutant[] = [
     caughtBy: ['visibility.profile.private'],
   },
   {
-    breach: 'a hidden post can be liked',
+    breach: 'a hidden post can be liked and unliked',
     file: 'db/likes.ts',
     find: `findFriends)) ? 'done' : 'notVisible'`,
-    replace: `findFriends)) || change.liked ? 'done' : 'notVisible'`,
-    caughtBy: ['visibility.like.private', 'visibility.like.was-public'],
-  },
-  {
-    breach: 'a hidden post can be unliked',
-    file: 'db/likes.ts',
-    find: `findFriends)) ? 'done' : 'notVisible'`,
-    replace: `findFriends)) || !change.liked ? 'done' : 'notVisible'`,
-    caughtBy: ['visibility.unlike.private'],
+    replace: `findFriends)) || owner ? 'done' : 'notVisible'`,
+    caughtBy: ['visibility.like.private', 'visibility.like.was-public', 'visibility.unlike.private'],
   },
   {
     breach: 'a hidden post can be read',

@@ -43,12 +43,21 @@ function createFixture({ timeoutMs = 50 } = {}) {
   return { breaker, store, logged };
 }
 
+type Fixture = Pick<ReturnType<typeof createFixture>, 'breaker' | 'store'>;
+
 /** Expects that a call rejects with StoreUnavailableError if the store refuses it. */
-const expectRefusal = (t: Test, { run }: ReturnType<typeof createFixture>['breaker']) =>
+const expectRefusal = (t: Test, { run }: Fixture['breaker']) =>
   t.rejects(
     run(() => Promise.reject(new RefusedError())),
     StoreUnavailableError,
   );
+
+/** Opens the circuit by a call that the store refuses, and a probe that fails. */
+async function openCircuit(t: Test, { breaker, store }: Fixture, state: 'refusing' | 'slow' = 'refusing') {
+  store.state = state;
+  await expectRefusal(t, breaker);
+  await until(() => breaker.isOpen);
+}
 
 t.test('passes on results, and errors that the call itself caused', async (t) => {
   const { breaker, store } = createFixture();
@@ -88,9 +97,7 @@ t.test('a timeout does not abort the signal of a call that completes at the same
 
 t.test('a failed probe opens the circuit: calls fail immediately until the store responds', async (t) => {
   const { breaker, store, logged } = createFixture();
-  store.state = 'refusing';
-  await expectRefusal(t, breaker);
-  await until(() => breaker.isOpen);
+  await openCircuit(t, { breaker, store });
   t.equal(store.opened, 1);
   await t.rejects(
     breaker.run(async () => t.fail('the store is called')),
@@ -99,20 +106,14 @@ t.test('a failed probe opens the circuit: calls fail immediately until the store
   store.state = 'available';
   await until(() => !breaker.isOpen);
   t.equal(await breaker.run(async () => 7), 7);
-  t.same(
-    logged,
-    ['store unavailable: circuit breaker open', 'store available: circuit breaker closed'],
-    'each is logged once',
-  );
+  t.same(logged, ['store unavailable: circuit breaker open', 'store available: circuit breaker closed']);
 });
 
 t.test(
   'the circuit closes when a probe succeeds within the timeout of a call, even if the first probe timed out',
   async (t) => {
     const { breaker, store } = createFixture({ timeoutMs: 60_000 });
-    store.state = 'slow';
-    await expectRefusal(t, breaker);
-    await until(() => breaker.isOpen);
+    await openCircuit(t, { breaker, store }, 'slow');
     await until(() => !breaker.isOpen);
     t.equal(store.probes, 2);
   },
@@ -123,8 +124,7 @@ t.test('opening the circuit rejects calls in progress immediately', async (t) =>
   const { breaker, store } = createFixture({ timeoutMs: 1_000_000 });
   store.state = 'silent';
   const waiting = breaker.run(never);
-  const failing = breaker.run(() => Promise.reject(new RefusedError()));
-  await t.rejects(failing, StoreUnavailableError);
+  await expectRefusal(t, breaker);
   await t.rejects(waiting, StoreUnavailableError);
 });
 
@@ -157,9 +157,7 @@ t.test('the circuit stays open until the store is warmed up', async (t) => {
   const { breaker, store } = createFixture();
   const warm = new AbortController();
   store.warmUp = async () => void (await once(warm.signal, 'abort'));
-  store.state = 'refusing';
-  await expectRefusal(t, breaker);
-  await until(() => breaker.isOpen);
+  await openCircuit(t, { breaker, store });
   store.state = 'available';
   const before = store.probes;
   await until(() => store.probes > before);
@@ -181,9 +179,7 @@ t.test(
       };
     };
     failWith(new StoreUnavailableError('graph'));
-    store.state = 'refusing';
-    await expectRefusal(t, breaker);
-    await until(() => breaker.isOpen);
+    await openCircuit(t, { breaker, store });
     store.state = 'available';
     await until(() => warmUps === 2 || !breaker.isOpen);
     t.ok(breaker.isOpen, 'after the first warm-up');

@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { ConfigError, readConfig, VARIABLE_NAMES } from '../../handlers/config/index.js';
 import { configWarnings } from '../../handlers/config/warnings.js';
+import { startAndFail } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 const DEFAULTS = {
@@ -110,7 +110,8 @@ const BAD_NUMBERS = ['x', '-1', '1.5', '1e3', '0x10', ' 1', '1 ', '+1', '1_000',
 const POSITIVE_INTEGERS = VARIABLE_NAMES.filter((name) => /_(MAX|MAX_BYTES|WINDOW|POOL|TIMEOUT)$/.test(name));
 const INVALID_VALUES: Record<string, string[]> = {
   ...Object.fromEntries(POSITIVE_INTEGERS.map((name) => [name, [...BAD_NUMBERS, '0']])),
-  S3_TIMEOUT: [...BAD_NUMBERS, '0', '86400001'],
+  REDIS_TIMEOUT: ['86400001'],
+  S3_TIMEOUT: ['300001'],
   HOST: ['two words', 'x/y', 'jo@x', 'x:80'],
   OPS_HOST: ['two words'],
   PORT: [...BAD_NUMBERS, '65536'],
@@ -171,12 +172,8 @@ t.test('each store is selected separately, with its own options', async (t) => {
   const postgres = { url: DATABASE_URL, poolSize: 10, graphPoolSize: 4, timeoutMs: 2000 };
   t.same(stores({ DATABASE_URL }), { ...DEFAULTS.stores, postgres });
   const pools = { DATABASE_POOL: '1', DATABASE_GRAPH_POOL: '2', DATABASE_TIMEOUT: '3' };
-  t.same(stores({ DATABASE_URL, ...pools }).postgres, {
-    url: DATABASE_URL,
-    poolSize: 1,
-    graphPoolSize: 2,
-    timeoutMs: 3,
-  });
+  const withPools = { url: DATABASE_URL, poolSize: 1, graphPoolSize: 2, timeoutMs: 3 };
+  t.same(stores({ DATABASE_URL, ...pools }).postgres, withPools);
 
   const graph = { DATABASE_URL, NEO4J_URI: 'neo4j+s://graph.example' };
   const neo4j = { uri: graph.NEO4J_URI, username: undefined, password: undefined, poolSize: 20, timeoutMs: 2000 };
@@ -197,9 +194,8 @@ t.test('each store is selected separately, with its own options', async (t) => {
   t.same(read({ ...KEYS, REDIS_URL, REDIS_TIMEOUT: '9' }).redis, { url: REDIS_URL, timeoutMs: 9 });
 });
 
-t.test('rejects combinations that are not possible', async (t) => {
+t.test('rejects a variable if another one that it requires is missing', async (t) => {
   for (const [environment, message] of [
-    [{ HOST: 'two words' }, 'HOST: must be a host name or an IP address'],
     [{ ...KEYS, NEO4J_URI: 'neo4j://graph.example' }, 'NEO4J_URI: requires DATABASE_URL'],
     [{ ...KEYS, S3_ENDPOINT: 'https://s3.example' }, 'S3_ENDPOINT: requires S3_BUCKET'],
     [{ DATABASE_URL }, 'TOKEN_KEYS: required with DATABASE_URL'],
@@ -261,15 +257,10 @@ t.test('warns once about each questionable setting, and not about its safe alter
 
 t.test('an invalid variable stops the start with one line, before any store is opened', async (t) => {
   const DATA_DIR = join(await temporaryDirectory(t), 'data');
-  const env = { PATH: process.env.PATH, DATA_DIR, PORT: 'http', TOKEN_KEYS: 'hunter2hunter2' };
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['.build/scripts/start.js'], {
-    env,
-    encoding: 'utf8',
-  });
-  t.equal(status, 1);
-  t.equal(stdout, '');
-  t.match(stderr, /^PORT: .+; TOKEN_KEYS: .+\n$/);
-  t.notMatch(stderr, 'hunter2');
+  const { code, output } = await startAndFail(t, { DATA_DIR, PORT: 'http', TOKEN_KEYS: 'hunter2hunter2' });
+  t.equal(code, 1);
+  t.match(output, /^PORT: .+; TOKEN_KEYS: .+\n$/);
+  t.notMatch(output, 'hunter2');
   await t.rejects(access(DATA_DIR), { code: 'ENOENT' });
 });
 

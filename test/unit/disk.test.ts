@@ -70,7 +70,7 @@ t.test('on a separate file system', { skip: whyNotMountable() }, async (t) => {
   const bytes = randomBytes(100_000);
   const name = await putBytes(store, uploads, bytes);
 
-  await t.test('a full disk rejects uploads, leaves no partial file and loses nothing', async (t) => {
+  await t.test('a full disk rejects the installation marker, leaves no partial file and loses nothing', async (t) => {
     const filler = join(root, 'filler');
     await writeFile(filler, randomBytes(2_000_000)).catch((error) => t.equal(error.code, 'ENOSPC'));
     await t.rejects(store.claim('an-installation'), StoreUnavailableError);

@@ -47,7 +47,7 @@ t.test('detects AVIF by the brands of the ftyp box', async (t) => {
   }
 });
 
-t.test('reads only the head, at any offset of its buffer', async (t) => {
+t.test('detects the type at any offset of a buffer', async (t) => {
   const page = Buffer.concat([Buffer.from('GIF89a'), samples.png]);
   t.equal(detectImageType(page.subarray(6))?.mediaType, 'image/png');
   t.equal(detectImageType(new Uint8Array(samples.webp))?.mediaType, 'image/webp');

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { missingTests, rowsOf, sectionsOf, testsNamedIn } from '../support/markdown.js';
 
@@ -36,8 +36,7 @@ t.test('every row of the threat model names a test', async (t) => {
 });
 
 t.test('every attack is in the threat model', async (t) => {
-  const index = readFileSync('test/abuse/attacks/index.ts', 'utf8');
-  const attacks = [...index.matchAll(/from '\.\/([\w-]+)\.js'/g)].map(([, name]) => name);
-  t.ok(attacks.length >= 10, `${attacks.length} attacks`);
-  for (const name of attacks) t.match(sectionOf('Threat model'), `test/abuse/attacks/${name}.ts`);
+  for (const file of readdirSync('test/abuse/attacks')) {
+    if (file !== 'index.ts') t.match(sectionOf('Threat model'), `test/abuse/attacks/${file}`);
+  }
 });

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -6,6 +5,7 @@ import { parse } from 'yaml';
 import { compare } from '../../scripts/versions/compare.js';
 import { isOasdiffBuilt } from '../../scripts/versions/oasdiff.js';
 import { versionProblem } from '../../scripts/versions/version-problem.js';
+import { runCommand } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 const RELEASED = 'scripts/versions/released.yaml';
@@ -20,11 +20,6 @@ async function writeChanged(t: Test, change: (document: Document) => void): Prom
   const file = join(await temporaryDirectory(t), 'openapi.json');
   await writeFile(file, JSON.stringify(document));
   return file;
-}
-
-function check(...files: string[]) {
-  const { status, stdout, stderr } = spawnSync('node', ['.build/scripts/versions/index.js', ...files]);
-  return { status, output: `${stdout}${stderr}` };
 }
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
@@ -90,8 +85,9 @@ function testChanges() {
   }
 
   t.test('the command prints breaking changes and fails', async (t) => {
-    const { status, output } = check(await writeChanged(t, ({ paths }) => delete paths['/auth/verify']));
-    t.equal(status, 1);
+    const changed = await writeChanged(t, ({ paths }) => delete paths['/auth/verify']);
+    const { code, output } = await runCommand(t, ['versions/index', changed], {});
+    t.equal(code, 1);
     t.match(output, /^breaking {2}GET \/auth\/verify: /m);
     t.match(output, 'need a new major version');
   });
