@@ -1,6 +1,25 @@
 import { Agent } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { type HttpOptions, sendByHttp } from '../support/http.js';
 import type { TestResponse } from '../support/requests.js';
+import type { Target } from './attack.js';
+
+/*
+ * Every client has its own addresses in 127.0.0.0/8, so that default rate limits apply as on a real network. On Linux a
+ * client can use any of them.
+ */
+
+/** The local address of attackers that use only one. */
+export const ATTACKER = '127.2.0.1';
+
+/** Returns a function that returns addresses of 127.`network`.0.0/16, each of them `usesPerAddress` times in a row. */
+export function rotateAddresses(network: number, usesPerAddress: number): () => string {
+  let count = 0;
+  return () => {
+    const index = Math.floor(count++ / usesPerAddress) + 1;
+    return `127.${network}.${(index >> 8) & 255}.${index & 255}`;
+  };
+}
 
 const RESPONSE_TIMEOUT_MS = 30_000;
 
@@ -16,3 +35,16 @@ export const statusOf = (response: Promise<TestResponse>): Promise<number> =>
     ({ status }) => status,
     () => 0,
   );
+
+/** Opens a raw connection from the attacker's address. It is destroyed when the signal aborts, and errors only close it. */
+export function openSocket({ service, signal }: Pick<Target, 'service' | 'signal'>): Socket {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect({ host: hostname, port: Number(port), localAddress: ATTACKER, signal });
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+export const rawGet = (path: string, headers: Record<string, string> = {}): string => {
+  const lines = Object.entries({ Host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+};

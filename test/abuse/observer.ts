@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import pidusage from 'pidusage';
-import { rotateAddresses } from './addresses.js';
-import { send } from './client.js';
+import { rotateAddresses, send } from './client.js';
 import type { HonestRequest, Observation, ObserverJob } from './observe.js';
 
 /*

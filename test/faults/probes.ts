@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Test } from 'tap';
 import type { StoreName } from '../../db/support/errors.js';
 import { drainOutbox } from '../support/contents.js';
@@ -33,8 +34,8 @@ export async function createProbes(service: TestService): Promise<OperationProbe
   await eve.send('POST', `/friends/request?to=${ada.id}`);
   await bob.send('POST', `/friends/request?to=${eve.id}`);
   await leaver.send('POST', `/friends/request?to=${bob.id}`);
-  const { profile_link: hiddenPicture } = (await hermit.send('PUT', '/profiles/me', { form: { image: picture() } }))
-    .body;
+  const { body } = await hermit.send('PUT', '/profiles/me', { form: { image: picture() } });
+  const hiddenPicture: string = body.profile_link;
   const post = await createPost(ada, { image: picture() });
   const deleted = await createPost(ada, { image: picture() });
   const edited = await createPost(ada);
@@ -50,7 +51,7 @@ export async function createProbes(service: TestService): Promise<OperationProbe
     path: string,
     { status = 200, ...options }: RequestOptions & { status?: number } = {},
   ): Probe => ({ name, needs, status, send: () => by.send(method, path, options) });
-  const username = `u${Date.now()}${Math.trunc(Math.random() * 1e6)}`;
+  const username = `u${randomBytes(6).toString('hex')}`;
   const json = { name: 'New', username, email: `${username}@people.example`, password: PASSWORD };
 
   const probes = [
@@ -78,13 +79,13 @@ export async function createProbes(service: TestService): Promise<OperationProbe
     // A missing post also needs the graph. Otherwise it could be distinguished from a hidden one.
     probe('a missing post', ['graph'], eve, 'GET', '/posts/9007199254740991', { status: 404 }),
     probe('a like of a missing post', ['graph'], eve, 'POST', '/posts/like?id=9007199254740991', { status: 404 }),
-    probe('a post is created', [], ada, 'POST', '/posts/create', { status: 201, form: { title: 'T', text: 'T' } }),
-    probe('a post with an image', ['images'], ada, 'POST', '/posts/create', {
+    probe('a new post', [], ada, 'POST', '/posts/create', { status: 201, form: { title: 'T', text: 'T' } }),
+    probe('a new post with an image', ['images'], ada, 'POST', '/posts/create', {
       status: 201,
       form: { title: 'T', text: 'T', image: picture() },
     }),
-    probe('a post is edited', ['graph'], ada, 'PUT', `/posts/edit?id=${edited.id}`, { form: { title: 'New' } }),
-    probe('a post is deleted', [], ada, 'DELETE', `/posts/delete?id=${deleted.id}`),
+    probe('an edit of a post', ['graph'], ada, 'PUT', `/posts/edit?id=${edited.id}`, { form: { title: 'New' } }),
+    probe('the deletion of a post', [], ada, 'DELETE', `/posts/delete?id=${deleted.id}`),
     probe('a like', ['graph'], bob, 'POST', `/posts/like?id=${post.id}`),
     probe('an unlike without a like', ['graph'], eve, 'DELETE', `/posts/like?id=${post.id}`),
     probe('friends', ['graph'], bob, 'GET', '/friends'),
@@ -93,7 +94,7 @@ export async function createProbes(service: TestService): Promise<OperationProbe
     probe('an accepted request', ['graph'], ada, 'POST', `/friends/accept?from=${eve.id}`),
     probe('a declined request', ['graph'], eve, 'POST', `/friends/decline?from=${bob.id}`),
     probe('an end of friendship', ['graph'], ada, 'DELETE', `/friends/remove?id=${bob.id}`),
-    probe('a relationship', ['graph'], hermit, 'POST', `/create_relationship?me=${hermit.id}&them=${eve.id}`),
+    probe('a request by create_relationship', ['graph'], hermit, 'POST', `/create_relationship?me=${hermit.id}&them=${eve.id}`),
   ];
 
   const leakChecks: [path: string, isLeak: (response: TestResponse) => boolean][] = [

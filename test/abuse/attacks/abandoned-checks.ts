@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ATTACKER } from '../addresses.js';
 import { type Attack, GUESSED_PASSWORD } from '../attack.js';
-import { statusOf } from '../client.js';
+import { ATTACKER, statusOf } from '../client.js';
 import { latency, noErrors } from '../figures.js';
 import { currentAccount, logins, readMetrics } from '../observe.js';
 

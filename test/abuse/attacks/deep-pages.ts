@@ -1,7 +1,6 @@
 import { runCommand } from '../../support/processes.js';
-import { ATTACKER } from '../addresses.js';
 import type { Attack } from '../attack.js';
-import { statusOf } from '../client.js';
+import { ATTACKER, statusOf } from '../client.js';
 import { latency, loopDelay, noErrors, otherStatuses } from '../figures.js';
 
 const PAGES = 40;

@@ -1,6 +1,6 @@
 import { type Attack, waitForAttack } from '../attack.js';
+import { openSocket, rawGet } from '../client.js';
 import { latency, memory, noErrors } from '../figures.js';
-import { openSocket, rawGet } from '../sockets.js';
 
 const READING_CONNECTIONS = 2;
 const UNREAD_CONNECTIONS = 100;

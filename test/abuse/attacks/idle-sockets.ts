@@ -1,7 +1,7 @@
 import { type Attack, waitForAttack } from '../attack.js';
+import { openSocket, rawGet } from '../client.js';
 import { latency, noErrors } from '../figures.js';
 import { currentAccount } from '../observe.js';
-import { openSocket, rawGet } from '../sockets.js';
 
 const SOCKETS = 1_500;
 const OPEN_FILES_MAX = 1_024;

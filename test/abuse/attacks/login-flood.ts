@@ -1,6 +1,5 @@
-import { rotateAddresses } from '../addresses.js';
 import { type Attack, GUESSED_PASSWORD } from '../attack.js';
-import { statusOf } from '../client.js';
+import { rotateAddresses, statusOf } from '../client.js';
 import { latency, noErrors, otherStatuses } from '../figures.js';
 import { currentAccount, logins } from '../observe.js';
 

@@ -1,6 +1,6 @@
 import { type Attack, type Target, waitForAttack } from '../attack.js';
+import { openSocket, rawGet } from '../client.js';
 import { latency, noErrors } from '../figures.js';
-import { openSocket, rawGet } from '../sockets.js';
 
 const CONNECTIONS = 5;
 const ATTACK_MS = { quick: 6_000, full: 30_000 };

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { picture } from '../../support/picture.js';
 import { HIGH_RATE_LIMITS } from '../../support/processes.js';
 import { registerBy } from '../../support/users.js';
-import { ATTACKER } from '../addresses.js';
 import type { Attack, Target } from '../attack.js';
+import { ATTACKER } from '../client.js';
 
 /** With 250 pairs, fewer than one run in a thousand fails by chance. */
 const PAIRS = { quick: 250, full: 500 };

@@ -1,8 +1,8 @@
 import { samples } from '../../../scripts/contract-test/images.js';
 import { picture } from '../../support/picture.js';
 import { type Attack, waitForAttack } from '../attack.js';
+import { openSocket, rawGet } from '../client.js';
 import { latency, noErrors } from '../figures.js';
-import { openSocket, rawGet } from '../sockets.js';
 
 const READERS = 60;
 const IMAGE_BYTES = 5 * 1024 * 1024;

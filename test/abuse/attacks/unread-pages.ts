@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ATTACKER } from '../addresses.js';
 import type { Attack } from '../attack.js';
-import { statusOf } from '../client.js';
+import { ATTACKER, openSocket, rawGet, statusOf } from '../client.js';
 import { memory, noErrors, otherStatuses } from '../figures.js';
-import { openSocket, rawGet } from '../sockets.js';
 
 const POSTS = 100;
 const EMOJI_PER_POST = 10_000;
