@@ -3,13 +3,13 @@ import t from 'tap';
 import { batched } from '../../db/support/batch.js';
 
 /** Returns a loader with its batches, which the test completes. */
-function controlledLoader(options: { maxBatchSize?: number } = {}) {
+function controlledLoader() {
   const batches: { keys: number[]; resolve(values: number[]): void; fail(error: Error): void }[] = [];
   const loadBatch = (keys: number[]) =>
     new Promise<number[]>((resolve, fail) => {
       batches.push({ keys, resolve, fail });
     });
-  return { batches, keys: () => batches.map((batch) => batch.keys), load: batched(loadBatch, options) };
+  return { batches, keys: () => batches.map((batch) => batch.keys), load: batched(loadBatch) };
 }
 
 t.test('batches the calls of one turn, and returns to each the value of its key', async (t) => {
@@ -19,17 +19,6 @@ t.test('batches the calls of one turn, and returns to each the value of its key'
   t.same(keys(), [[3, 1, 3]]);
   batches[0]?.resolve([30, 10, 31]);
   t.same(await Promise.all(results), [30, 10, 31]);
-});
-
-t.test('limits the batch size', async (t) => {
-  const { batches, keys, load } = controlledLoader({ maxBatchSize: 2 });
-  const results = [1, 2, 3].map(load);
-  await turn();
-  await turn();
-  t.same(keys(), [[1, 2], [3]]);
-  batches[0]?.resolve([1, 2]);
-  batches[1]?.resolve([3]);
-  t.same(await Promise.all(results), [1, 2, 3]);
 });
 
 t.test('collects calls while two batches are in progress', async (t) => {
@@ -89,15 +78,13 @@ t.test('rejects a batch whose loader returns too few values', async (t) => {
 });
 
 t.test('batches have at most 500 calls by default, in order', async (t) => {
-  const sizes: number[] = [];
-  const order: number[] = [];
+  const batches: number[][] = [];
   const load = batched(async (keys: number[]) => {
-    sizes.push(keys.length);
-    order.push(...keys);
+    batches.push(keys);
     return keys;
   });
   const keys = Array.from({ length: 1234 }, (_, index) => index);
   t.same(await Promise.all(keys.map(load)), keys);
-  t.same(order, keys);
-  t.ok(Math.max(...sizes) <= 500, `batches of ${sizes}`);
+  t.same(batches.flat(), keys);
+  t.ok(Math.max(...batches.map(({ length }) => length)) <= 500);
 });

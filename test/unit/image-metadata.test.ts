@@ -1,7 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { FieldCode } from '../../handlers/http/error-codes.js';
 import { ImageFile, READ_BUFFER_BYTES } from '../../handlers/policy/image-metadata/image-file.js';
 import {
   avif,
@@ -24,7 +23,7 @@ import { samples } from '../../scripts/contract-test/images.js';
 import { pngChunk } from '../../scripts/png.js';
 import { createImageCleaner } from '../support/clean-image.js';
 
-/* Covers what the contract tests `uploads.metadata` and `uploads.dimensions` do not: rare places and structures. */
+/* Covers what the contract rules `uploads.metadata` and `uploads.dimensions` do not: rare places and structures. */
 
 const clean = await createImageCleaner(t);
 
@@ -34,10 +33,8 @@ async function expectCleaned(t: Test, what: string, before: Buffer, after: Buffe
 }
 
 const expectUnchanged = async (t: Test, what: string, bytes: Buffer) => t.strictSame(await clean(bytes), bytes, what);
-const expectRefused = async (t: Test, what: string, bytes: Buffer, code: FieldCode) =>
-  t.equal(await clean(bytes), code, what);
+const expectRefused = async (t: Test, what: string, bytes: Buffer) => t.equal(await clean(bytes), 'damaged_image', what);
 
-const DAMAGED = 'damaged_image';
 const video = Buffer.from(`\0\0\0\x18ftypmp42\0\0\0\0mp42isom${SECRET}`, 'latin1');
 const app1 = (data: Buffer) => segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0'), data]));
 
@@ -71,8 +68,6 @@ t.test('removes metadata from a JPEG', async (t) => {
   const kept = jpeg([adobe]);
   await expectUnchanged(t, 'colors', kept);
   for (const [what, marker, data] of [
-    ['extended XMP', 0xe1, `http://ns.adobe.com/xmp/extension/\0${SECRET}`],
-    ['a thumbnail', 0xe0, `JFXX\0\x10${SECRET}`],
     ['a maker’s data', 0xe5, SECRET],
     ['a reserved segment', 0xf8, SECRET],
   ] as const) {
@@ -139,14 +134,10 @@ t.test('keeps only the orientation of Exif', async (t) => {
 });
 
 t.test('removes metadata from a PNG', async (t) => {
+  const colors = pngChunk('cICP', '\x01\x0d\0\x01');
   for (const type of ['dSIG', 'caBX', 'prVt']) {
     const chunk = pngChunk(type, `Author\0${SECRET}`);
-    await expectCleaned(
-      t,
-      type,
-      png(chunk, pngChunk('cICP', '\x01\x0d\0\x01')),
-      png(pngChunk('cICP', '\x01\x0d\0\x01')),
-    );
+    await expectCleaned(t, type, png(chunk, colors), png(colors));
   }
   const end = samples.apng.length - 12;
   const late = Buffer.concat([samples.apng.subarray(0, end), pngChunk('tEXt', SECRET), samples.apng.subarray(end)]);
@@ -208,10 +199,10 @@ t.test('removes metadata from an AVIF without moving other bytes', async (t) => 
   await expectCleaned(t, 'a track’s texts', track('sometime', texts), track(noTimes, noTexts));
 
   const places = box('trak', box('mdia', fullBox('hdlr', 0, '\0\0\0\0meta')));
-  await expectRefused(t, 'a location track', movie(places), DAMAGED);
-  await expectRefused(t, 'outside of the media data', avif([picture, { type: 'mime', data: SECRET, at: 40 }]), DAMAGED);
+  await expectRefused(t, 'a location track', movie(places));
+  await expectRefused(t, 'outside of the media data', avif([picture, { type: 'mime', data: SECRET, at: 40 }]));
   const within = (at: number) => avif([picture, { type: 'mime', data: 'pix', at }]);
-  await expectRefused(t, 'in the picture', within(within(0).indexOf('pixels')), DAMAGED);
+  await expectRefused(t, 'in the picture', within(within(0).indexOf('pixels')));
 });
 
 t.test('keeps a file with an unknown structure, unless it has signs of metadata', async (t) => {
@@ -228,40 +219,32 @@ t.test('keeps a file with an unknown structure, unless it has signs of metadata'
       await expectUnchanged(t, `${kind} of ${content.length}`, fake(content));
     }
     for (const sign of ['Exif\0', 'http://ns.adobe.com/', '<x:xmpmeta', 'Photoshop 3.0', 'II*\0\x08\0\0\0']) {
-      await expectRefused(t, `${kind} with ${sign}`, fake(`x${sign}`), DAMAGED);
+      await expectRefused(t, `${kind} with ${sign}`, fake(`x${sign}`));
       // Across a chunk boundary.
       for (const distance of [1, 40]) {
         const distant = fake('x'.repeat(65_536 - head.length - distance) + sign);
-        await expectRefused(t, `${kind} with ${sign} far after it`, distant, DAMAGED);
+        await expectRefused(t, `${kind} with ${sign} far after it`, distant);
       }
     }
   }
   const jpegLs = [segment(0xf7, '\x08\0\x01\0\x01\x01\x01\x11\0'), segment(0xda, '\x01\x01\0\0\0\0'), Buffer.alloc(9)];
   await expectUnchanged(t, 'a JPEG-LS', Buffer.concat([samples.jpeg.subarray(0, 20), ...jpegLs]));
-  const textInside = Buffer.concat([samples.png.subarray(0, 40), pngChunk('tEXt', SECRET)]);
-  await expectRefused(t, 'a text chunk', textInside, DAMAGED);
-  for (const type of ['tEXt', 'prVt']) {
-    await expectRefused(t, `a PNG with ${type}, cut short`, png(pngChunk(type, SECRET)).subarray(0, -10), DAMAGED);
+  const prvt = png(pngChunk('prVt', SECRET));
+  const jfifWithThumbnail = segment(0xe0, `JFIF\0\x01\x01\0\0\x01\0\x01\x01\x01${SECRET}`);
+  const frame = Buffer.concat([Buffer.alloc(16), webpChunk('MAKR', SECRET), webpImage, Buffer.from('ALPH')]);
+  const track = box('moov', fullBox('mvhd', 0, 'sometime', 'rest'), box('trak', fullBox('tkhd', 0)));
+  for (const [what, bytes] of Object.entries({
+    'a PNG with a text chunk after other bytes': Buffer.concat([samples.png.subarray(0, 40), pngChunk('tEXt', SECRET)]),
+    'a PNG with a private chunk, cut short': prvt.subarray(0, -10),
+    'a JPEG with a comment': Buffer.concat([jpeg([segment(0xfe, SECRET)]).subarray(0, 60), Buffer.alloc(9)]),
+    'a thumbnail before a second start marker': jpeg([segment(0xe0, `JFXX\0\x10${SECRET}`), samples.jpeg]),
+    'a JFIF thumbnail before a second start marker': jpeg([jfifWithThumbnail, samples.jpeg]),
+    'a WebP frame with an incomplete chunk': riff(vp8x(2), webpChunk('ANMF', frame)),
+    'a WebP that is cut short': riff(vp8x(0), webpImage, webpChunk('XMP ', SECRET)).subarray(0, -1),
+    'an AVIF with an incomplete track header': avif([{ type: 'av01', data: 'x' }], { moov: [track] }),
+  })) {
+    await expectRefused(t, what, bytes);
   }
-  const commentInside = Buffer.concat([jpeg([segment(0xfe, SECRET)]).subarray(0, 60), Buffer.alloc(9)]);
-  await expectRefused(t, 'a comment', commentInside, DAMAGED);
-  const thumbnail = segment(0xe0, `JFXX\0\x10${SECRET}`);
-  await expectRefused(t, 'a thumbnail before a second start marker', jpeg([thumbnail, samples.jpeg]), DAMAGED);
-  const jfifThumbnail = segment(0xe0, `JFIF\0\x01\x01\0\0\x01\0\x01\x01\x01${SECRET}`);
-  await expectRefused(t, 'the same in JFIF', jpeg([jfifThumbnail, samples.jpeg]), DAMAGED);
-  const frame = webpChunk(
-    'ANMF',
-    Buffer.concat([Buffer.alloc(16), webpChunk('MAKR', SECRET), webpImage, Buffer.from('ALPH')]),
-  );
-  await expectRefused(t, 'a WebP frame with an incomplete chunk', riff(vp8x(2), frame), DAMAGED);
-  const headers = box('moov', fullBox('mvhd', 0, 'sometime', 'rest'), box('trak', fullBox('tkhd', 0)));
-  await expectRefused(
-    t,
-    'an AVIF with an incomplete track header',
-    avif([{ type: 'av01', data: 'x' }], { moov: [headers] }),
-    DAMAGED,
-  );
-  await expectRefused(t, 'a cut WebP', riff(vp8x(0), webpImage, webpChunk('XMP ', SECRET)).subarray(0, -1), DAMAGED);
 });
 
 t.test('removes nothing if stripping is disabled, and still rejects too many pixels', async (t) => {
@@ -275,7 +258,7 @@ t.test('rejects metadata in thousands of pieces', async (t) => {
   const pieces = (count: number) =>
     gif(...Array.from({ length: count }, () => [gifExtension(0xfe, 'x'), gifExtension(0xf9, '\0\0\0\0')]).flat());
   t.type(await clean(pieces(4096)), Buffer);
-  await expectRefused(t, 'one more', pieces(4097), DAMAGED);
+  await expectRefused(t, 'one more', pieces(4097));
   const empty = pngChunk('tEXt', '');
-  await expectRefused(t, 'together', png(Buffer.alloc(50_000 * empty.length, empty)), DAMAGED);
+  await expectRefused(t, 'together', png(Buffer.alloc(50_000 * empty.length, empty)));
 });

@@ -1,44 +1,18 @@
-// Only compiled, never run. Each case violates the contract in one way and must not compile.
+// Only compiled, never run. Each case violates the contract in one way and must not compile. The handlers are the cases that do.
 
 import { Readable } from 'node:stream';
 import { handlers } from '../../handlers/index.js';
 import type { Handlers, Request, Response } from '../../handlers/operation.js';
 
 const profile = { id: 7, name: 'Mira', username: 'mira', profile_link: null, private: false };
-const message = { message: 'Done.' };
 const notFound = { code: 'not_found', message: 'There is no such post.' } as const;
 
-// Valid responses compile.
-export const good: [
-  Response<'likePost'>,
-  Response<'likePost'>,
-  Response<'register'>,
-  Response<'getProfile'>,
-  Response<'listFriends'>,
-  Response<'getPostImage'>,
-  Response<'getPostImage'>,
-] = [
-  { status: 200, body: message },
-  { status: 404, body: notFound },
-  { status: 201, body: { id: 7 } },
-  { status: 200, body: { id: 7, name: 'Mira', username: 'mira' } },
-  { status: 200, headers: { Link: '</friends>' }, body: [profile] },
-  { status: 200, body: Readable.from([]) },
-  { status: 304 },
-];
-
 // @ts-expect-error a status that the operation does not declare
-export const undeclaredStatus: Response<'likePost'> = { status: 201, body: message };
-// @ts-expect-error a status that another operation declares
-export const foreignStatus: Response<'listFriends'> = { status: 404, body: notFound };
-// @ts-expect-error an error without a code
-export const missingCode: Response<'likePost'> = { status: 404, body: message };
+export const undeclaredStatus: Response<'likePost'> = { status: 201, body: { message: 'Done.' } };
 // @ts-expect-error a code that is not in the table of codes
 export const unknownCode: Response<'likePost'> = { status: 404, body: { ...notFound, code: 'no_such_post' } };
 // @ts-expect-error the body of another status
 export const bodyOfAnotherStatus: Response<'getProfile'> = { status: 404, body: profile };
-// @ts-expect-error a field of another type
-export const wrongType: Response<'register'> = { status: 201, body: { id: '7' } };
 // @ts-expect-error null where it is not allowed
 export const unexpectedNull: Response<'getProfile'> = { status: 200, body: { ...profile, name: null } };
 // @ts-expect-error a field that is missing
@@ -51,11 +25,6 @@ export const missingBody: Response<'likePost'> = { status: 200 };
 export const unexpectedBody: Response<'getPostImage'> = { status: 304, body: Readable.from([]) };
 // @ts-expect-error a string instead of bytes
 export const textForBytes: Response<'getPostImage'> = { status: 200, body: 'bytes' };
-// @ts-expect-error an object instead of a list
-export const oneForMany: Response<'listFriends'> = { status: 200, body: profile };
-// @ts-expect-error the reserved comments are missing
-export const noComments: Response<'getPost'> = { status: 200, body: {} as Omit<PostDetail, 'comments'> };
-type PostDetail = Extract<Response<'getPost'>, { status: 200 }>['body'];
 
 const { likePost, ...incomplete } = handlers;
 // @ts-expect-error an operation without its handler
@@ -68,24 +37,11 @@ export const strayHandler = { ...handlers, likePosts: likePost } satisfies Handl
 export function requests(
   login: Request<'login'>,
   like: Request<'likePost'>,
-  list: Request<'listPosts'>,
   update: Request<'updateProfile'>,
   create: Request<'createPost'>,
   session: Request<'deleteSession'>,
-  post: Request<'getPost'>,
 ): unknown[] {
   return [
-    // Documented fields exist with their types.
-    login.body.email.trim(),
-    like.user.account.id.toFixed(),
-    like.query.id.toFixed(),
-    list.query.limit.toFixed(),
-    create.body.title.trim(),
-    create.body.image?.path.trim(),
-    update.body.private === true,
-    session.path.id.trim(),
-    post.path.id.toFixed(),
-
     // @ts-expect-error a public operation has no user
     login.user.account,
     // @ts-expect-error an id is not a string
