@@ -5,7 +5,7 @@ import type { TestResponse } from '../support/requests.js';
 import type { registerBy } from '../support/users.js';
 import type { Figure } from './figures.js';
 import type { HonestRequest, Observation } from './observe.js';
-import type { AbusedService, StartOptions } from './service.js';
+import type { AbusedService } from './service.js';
 
 /** The password that attackers guess. */
 export const GUESSED_PASSWORD = 'Guessed-Harbour-27!';
@@ -36,7 +36,8 @@ export interface Attack {
   title: string;
   skip?: string | false;
   variables?: NodeJS.ProcessEnv;
-  start?: StartOptions;
+  /** The limit of files that the service may open. */
+  openFilesMax?: number;
   /** Fills the stores before the service starts. */
   fill?(t: Test, environment: NodeJS.ProcessEnv, quick: boolean): Promise<void>;
   /** Attacks, and returns the measured figures with their bounds. */

@@ -38,7 +38,7 @@ async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
     await claimGraphFor(environment);
     await attack.fill(t, environment, values.quick);
   }
-  const service = await startAbusedService(t, environment, attack.start);
+  const service = await startAbusedService(t, environment, attack.openFilesMax);
   const nextAddress = rotateAddresses(3, 10);
   const send: Target['send'] = (method, path, options) =>
     sendTo(service.url, method, path, { localAddress: nextAddress(), ...options });

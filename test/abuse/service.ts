@@ -17,27 +17,24 @@ export interface AbusedService {
   kill(): Promise<void>;
 }
 
-export interface StartOptions {
-  nodeArguments?: readonly string[];
-  /** The limit of open files, soft and hard. */
-  openFilesMax?: number;
-}
-
-/** Starts the service like `npm start` and waits until it listens. It is killed when the test ends. */
+/**
+ * Starts the service like `npm start` and waits until it listens. It is killed when the test ends.
+ *
+ * @param openFilesMax the limit of open files, soft and hard
+ */
 export async function startAbusedService(
   t: Test,
   environment: NodeJS.ProcessEnv,
-  { nodeArguments = [], openFilesMax }: StartOptions = {},
+  openFilesMax: number | undefined,
 ): Promise<AbusedService> {
   await claimGraphFor(environment);
   // A file, since a pipe that the busy attacker does not read would block the service.
   const logPath = join(await temporaryDirectory(t), 'log');
   const output = openSync(logPath, 'w');
-  const node = [process.execPath, '--max-semi-space-size=64', ...nodeArguments, script('start')];
   // Node.js cannot set resource limits, a shell can.
-  const command =
-    openFilesMax === undefined ? node : ['sh', '-c', `ulimit -n ${openFilesMax}; exec "$@"`, 'sh', ...node];
-  const child = spawn(command[0] ?? '', command.slice(1), {
+  const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`;
+  const node = [process.execPath, '--max-semi-space-size=64', script('start')];
+  const child = spawn('sh', ['-c', `${limit} exec "$0" "$@"`, ...node], {
     env: { PATH: process.env.PATH, LOG_LEVEL: 'trace', PORT: '0', OPS_PORT: '0', ...environment },
     stdio: ['ignore', output, output],
   });

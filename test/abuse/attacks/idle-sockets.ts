@@ -13,7 +13,7 @@ const INCOMPLETE_HEAD = rawGet('/auth/me').slice(0, -'\r\n'.length);
 export const idleSockets: Attack = {
   name: 'idle-sockets',
   title: '1,500 idle connections to a service that may open 1,024 files',
-  start: { openFilesMax: OPEN_FILES_MAX },
+  openFilesMax: OPEN_FILES_MAX,
   async run(target) {
     // New connections, since the attack does not affect existing ones.
     const endObservation = await target.observe([currentAccount(target.honest, { agent: false })]);

@@ -13,7 +13,7 @@ const UNREAD_MS = 5_000;
 export const unreadPages: Attack = {
   name: 'unread-pages',
   title: '200 pages of 4 MB, half of them never read, with a heap of 512 MB',
-  start: { nodeArguments: ['--max-old-space-size=512'] },
+  variables: { NODE_OPTIONS: '--max-old-space-size=512' },
   async run(target) {
     const { send, signal } = target;
     const { token } = target.attacker;
