@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import t from 'tap';
 import { batched } from '../../db/support/batch.js';
 
@@ -12,10 +12,10 @@ function controlledLoader() {
   return { batches, keys: () => batches.map((batch) => batch.keys), load: batched(loadBatch) };
 }
 
-t.test('batches the calls of one turn, and returns to each the value of its key', async (t) => {
+t.test('batches the calls of one event loop iteration, and returns to each the value of its key', async (t) => {
   const { batches, keys, load } = controlledLoader();
   const results = [load(3), load(1), load(3)];
-  await turn();
+  await nextIteration();
   t.same(keys(), [[3, 1, 3]]);
   batches[0]?.resolve([30, 10, 31]);
   t.same(await Promise.all(results), [30, 10, 31]);
@@ -26,12 +26,12 @@ t.test('collects calls while two batches are in progress', async (t) => {
   const results = [];
   for (const key of [1, 2, 3, 4]) {
     results.push(load(key));
-    await turn();
+    await nextIteration();
   }
   t.same(keys(), [[1], [2]]);
   batches[1]?.resolve([2]);
-  await turn();
-  await turn();
+  await nextIteration();
+  await nextIteration();
   t.same(keys(), [[1], [2], [3, 4]], 'the next batch starts as soon as one has completed');
   batches[2]?.resolve([3, 4]);
   batches[0]?.resolve([1]);
@@ -42,14 +42,14 @@ t.test('starts a batch after its calls, so that no result is older than its call
   let value = 0;
   const load = batched(async (keys: number[]) => {
     const read = value;
-    await turn();
+    await nextIteration();
     return keys.map(() => read);
   });
   const calls: Promise<void>[] = [];
   for (let written = 1; written <= 200; written += 1) {
     value = written;
     calls.push(load(0).then((read) => void t.ok(read >= written, `called after ${written} was written, read ${read}`)));
-    if (written % 3 === 0) await turn();
+    if (written % 3 === 0) await nextIteration();
   }
   await Promise.all(calls);
 });
@@ -57,15 +57,15 @@ t.test('starts a batch after its calls, so that no result is older than its call
 t.test('a failed batch rejects only its own calls', async (t) => {
   const { batches, load } = controlledLoader();
   const failing = [load(1), load(2)];
-  await turn();
+  await nextIteration();
   const fine = load(3);
-  await turn();
+  await nextIteration();
   batches[0]?.fail(new Error('lost'));
   batches[1]?.resolve([3]);
   for (const { status } of await Promise.allSettled(failing)) t.equal(status, 'rejected');
   t.equal(await fine, 3);
   const later = load(4);
-  await turn();
+  await nextIteration();
   batches[2]?.resolve([4]);
   t.equal(await later, 4, 'the next batch succeeds');
 });

@@ -46,12 +46,12 @@ const untilClosed = (socket: Socket) => socket.destroyed || once(socket.resume()
 
 t.test('a new connection from any address takes the place of the one that has been idle longest', async (t) => {
   const { open, connections } = await serve(t, { max: 3, maxPerAddress: 3 });
-  const [used, idle, halfHead] = [await open(), await open('127.0.0.2'), await open('127.0.0.3', 'GET / HTTP')];
+  const [used, idle, incomplete] = [await open(), await open('127.0.0.2'), await open('127.0.0.3', 'GET / HTTP')];
   await sendRequest(used);
   const fourth = await open('127.0.0.4');
   await untilClosed(idle);
   await open('127.0.0.5');
-  await untilClosed(halfHead);
+  await untilClosed(incomplete);
   t.equal(connections.open.size, 3);
   t.same(connections.counts, { evicted: 2, refused: 0 });
   await sendRequest(used);

@@ -37,7 +37,7 @@ t.test('every method fails with unavailable while the directory is missing', asy
   const store = diskImages(images);
   const bytes = randomBytes(10);
   const name = await putBytes(store, uploads, bytes);
-  const verbs: [string, () => Promise<unknown>][] = [
+  const calls: [method: string, call: () => Promise<unknown>][] = [
     ['put', () => putBytes(store, uploads, bytes)],
     ['get', () => store.get(name)],
     ['remove', () => store.remove(name)],
@@ -47,9 +47,9 @@ t.test('every method fails with unavailable while the directory is missing', asy
     ['claim', () => store.claim('an-installation')],
   ];
   await rename(images, `${images}.moved`);
-  for (const [verb, call] of verbs) await t.rejects(call(), StoreUnavailableError, verb);
+  for (const [method, call] of calls) await t.rejects(call(), StoreUnavailableError, method);
   await writeFile(images, 'a file in its place', { mode: 0o700 });
-  for (const [verb, call] of verbs) await t.rejects(call(), StoreUnavailableError, `${verb}, with a file in its place`);
+  for (const [method, call] of calls) await t.rejects(call(), StoreUnavailableError, `${method}: a file in its place`);
   await rm(images);
   await rename(`${images}.moved`, images);
   await store.check();

@@ -3,8 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import type { FieldCode } from '../../handlers/http/error-codes.js';
@@ -14,7 +13,6 @@ import { discardForm, type FormOptions, readForm } from '../../handlers/http/for
 import type { FieldType } from '../../handlers/operation.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { sendByHttp } from '../support/http.js';
-import { toTestResponse } from '../support/requests.js';
 import { until } from '../support/until.js';
 import { nextAcceptedSocket, openConnection } from '../support/wire.js';
 
@@ -47,7 +45,7 @@ app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => do
 app.setErrorHandler(respondToError);
 app.post('/', async (request) => {
   if (request.headers['x-disconnected']) await until(() => request.raw.destroyed);
-  if (request.headers['x-arrived']) await turn();
+  if (request.headers['x-arrived']) await nextIteration();
   const form = await readForm(request, fieldTypes, options).catch((error) => {
     failures.push(error);
     throw error;
@@ -99,17 +97,6 @@ const head = (...headers: string[]) =>
 const post = (body: Uint8Array, headers: Record<string, string> = {}) =>
   sendByHttp(url, 'POST', '/', { body, agent, headers: { 'Content-Type': CONTENT_TYPE, ...headers } });
 
-async function postChunks(chunks: Uint8Array[]) {
-  const body = Readable.toWeb(Readable.from(chunks)) as ReadableStream;
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'Content-Type': CONTENT_TYPE },
-    body,
-    duplex: 'half',
-  });
-  return toTestResponse(response.status, response.headers, Buffer.from(await response.arrayBuffer()));
-}
-
 /** Opens a connection, sends these bytes, and waits until the service has received them. */
 async function openAndSend(...sent: (string | Uint8Array)[]): Promise<Socket> {
   const accepted = nextAcceptedSocket();
@@ -119,6 +106,17 @@ async function openAndSend(...sent: (string | Uint8Array)[]): Promise<Socket> {
   const server = await accepted;
   await until(() => server.bytesRead >= bytes.length);
   return socket;
+}
+
+/** Sends a body in these chunks, which all arrive before the form is read. Returns the parsed body of the 200. */
+async function sendChunks(t: Test, chunks: Buffer[]) {
+  const framed = chunks.flatMap((chunk) => [`${chunk.length.toString(16)}\r\n`, chunk, CRLF]);
+  const socket = await openAndSend(head('Transfer-Encoding: chunked', 'X-Arrived: yes'), ...framed, '0\r\n\r\n');
+  const [response] = await once(socket, 'data');
+  socket.destroy();
+  const [responseHead, body = ''] = `${response}`.split('\r\n\r\n');
+  t.match(responseHead, /^HTTP\/1.1 200 /);
+  return JSON.parse(body);
 }
 
 /** A problem: its field, its code, and its message if it differs from the default message of the code. */
@@ -315,10 +313,10 @@ test('parses any division into chunks', async (t) => {
   for (const size of [1, 2, 7, 64, whole.length]) {
     const chunks: Buffer[] = [];
     for (let at = 0; at < whole.length; at += size) chunks.push(whole.subarray(at, at + size));
-    t.match(await postChunks(chunks), { status: 200, body: { problems: [], fields } }, `${size}`);
+    t.match(await sendChunks(t, chunks), { problems: [], fields }, `${size}`);
     t.strictSame(temporaryFiles[0]?.bytes, bytes);
   }
-  t.match(await postChunks([]), { status: 200, body: { fields: {}, problems: [] } }, 'no chunks are an empty form');
+  t.match(await sendChunks(t, []), { fields: {}, problems: [] }, 'no chunks are an empty form');
 });
 
 test('a part whose last bytes look like a delimiter does not stop the form', async (t) => {
@@ -326,13 +324,7 @@ test('a part whose last bytes look like a delimiter does not stop the form', asy
   const delimiter = `\r\n--${BOUNDARY}`;
   const end = whole.indexOf(delimiter);
   const next = end + delimiter.length;
-  const pieces = [whole.subarray(0, end), whole.subarray(end, next), whole.subarray(next)];
-  const chunks = pieces.flatMap((piece) => [`${piece.length.toString(16)}\r\n`, piece, CRLF]);
-  // All chunks must have arrived before the form is read.
-  const socket = await openAndSend(head('Transfer-Encoding: chunked', 'X-Arrived: yes'), ...chunks, '0\r\n\r\n');
-  const [response] = await once(socket, 'data');
-  t.match(String(response), /^HTTP\/1.1 200 /);
-  socket.destroy();
+  await sendChunks(t, [whole.subarray(0, end), whole.subarray(end, next), whole.subarray(next)]);
 });
 
 test('deletes the files of a client that disconnects', async (t) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import t from 'tap';
 import { limitPipelining } from '../../handlers/http/pipelining.js';
 import { listen } from '../support/listen.js';
@@ -25,8 +25,8 @@ t.test('stops reading from a connection that pipelines too many requests', async
   client.on('error', () => undefined);
   client.write(REQUEST.repeat(100_000));
   // While the first response is pending, all requests that have been read are parsed.
-  while (parsed === 0) await turn();
-  for (let turns = 0; turns < 100; turns += 1) await turn();
+  while (parsed === 0) await nextIteration();
+  for (let count = 0; count < 100; count += 1) await nextIteration();
   first?.end();
   await once(client, 'close');
   t.ok(parsed < (2 * READ_BYTES) / REQUEST.length, `${parsed} requests parsed`);

@@ -14,7 +14,7 @@ async function startEcho(t: Test) {
 }
 
 /** Opens a connection, which is closed when the test ends. */
-function dial(t: Test, url: string) {
+function open(t: Test, url: string) {
   const { port } = new URL(url);
   const socket = connect(Number(port), '127.0.0.1');
   t.teardown(() => socket.destroy());
@@ -35,24 +35,24 @@ function dial(t: Test, url: string) {
 
 t.test('a silenced connection stays silent, and new ones are forwarded', async (t) => {
   const proxy = await startEcho(t);
-  const early = dial(t, proxy.url);
+  const early = open(t, proxy.url);
   await early.exchange('hello');
   await proxy.setFault('silence');
-  const late = dial(t, proxy.url);
+  const late = open(t, proxy.url);
   await once(late.socket, 'connect');
   for (const { socket } of [early, late]) {
     socket.on('data', () => t.fail('a silent connection received bytes'));
     socket.write('hello');
   }
   await proxy.setFault('none');
-  const another = dial(t, proxy.url);
+  const another = open(t, proxy.url);
   for (const text of ['one', 'two', 'three']) t.equal(await another.exchange(text), text);
   for (const { socket } of [early, late]) t.ok(socket.writable, 'still open');
 });
 
 t.test('loses responses, and closes the connections that lost them when it is healed', async (t) => {
   const proxy = await startEcho(t);
-  const early = dial(t, proxy.url);
+  const early = open(t, proxy.url);
   await early.exchange('hello');
   await proxy.setFault('lose-responses');
   early.socket.on('data', () => t.fail('the response must be lost'));
@@ -60,12 +60,12 @@ t.test('loses responses, and closes the connections that lost them when it is he
   await once(proxy.connections[0]?.server as Socket, 'data');
   await proxy.heal();
   t.equal(await early.ended, undefined);
-  t.equal(await dial(t, proxy.url).exchange('again'), 'again');
+  t.equal(await open(t, proxy.url).exchange('again'), 'again');
 });
 
 t.test('delays responses without reordering them', async (t) => {
   const proxy = await startEcho(t);
-  const { socket } = dial(t, proxy.url);
+  const { socket } = open(t, proxy.url);
   await proxy.setFault({ latencyMs: 50 });
   let received = '';
   socket.on('data', (bytes) => {
@@ -85,7 +85,7 @@ t.test('resets a connection, or makes it silent, after a number of bytes', async
   for (const how of ['reset', 'silence'] as const) {
     const proxy = await startEcho(t);
     await proxy.setFault({ afterBytes: 7, how });
-    const { socket, exchange, ended } = dial(t, proxy.url);
+    const { socket, exchange, ended } = open(t, proxy.url);
     t.equal(await exchange('hello'), 'hello');
     t.equal(await exchange('again'), 'ag');
     // Node sends a FIN before the RST, so a client that still has bytes to read may see a normal end.

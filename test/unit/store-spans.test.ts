@@ -5,7 +5,7 @@ import { batched } from '../../db/support/batch.js';
 import { noopObserver, observedBatches, timed } from '../../db/support/observer.js';
 import { createStoreSpans } from '../../handlers/tracing/store-spans.js';
 
-/** Returns a function that runs a request with a batched lookup. Each batch makes one store call. */
+/** Creates a lookup whose batches make one store call each, and records the spans of the requests that use it. */
 function setUp(
   t: Test,
   { maxInFlight = 2, store = async () => undefined }: { maxInFlight?: number; store?: () => Promise<void> } = {},

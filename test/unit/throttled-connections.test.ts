@@ -7,7 +7,7 @@ import { listen } from '../support/listen.js';
 
 const WINDOW_LEFT_MS = 60_000;
 
-/** Starts a server. `refuse` counts refused requests of an address, `accept` returns its side of a connection. */
+/** Starts a server. `refuse` counts refused requests of an address; `accept` returns the server's side of a connection. */
 async function startServer(t: Test) {
   const server = createServer((_, response) => response.end());
   const countRefused = delayThrottledAddresses(server);
