@@ -15,13 +15,13 @@ import { escapeRegExp } from '../support/regexp.js';
 import { freshDataDirectory, onServices } from '../support/stores.js';
 
 /** Mutants by subject. Those of different subjects break different rules, so a service can have one of each. */
-const subjects = [visibility, sessions, friends, posts, input];
+const subjects = [visibility, sessions, friends, posts, input].map((mutants) => Object.entries(mutants));
 
 /** Always run: the rules `document.*` send no requests, but check the responses that these rules receive. */
 const REQUESTING_RULES = ['auth.me.fields', 'sessions.list.current'];
 
 /** Creates a copy of the service with mutants applied, and returns its start script. */
-async function buildMutants(t: Test, group: readonly Mutant[]): Promise<string> {
+async function buildMutants(t: Test, mutants: readonly Mutant[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mutant-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   for (const directory of ['db', 'generated', 'handlers', 'scripts']) {
@@ -32,7 +32,7 @@ async function buildMutants(t: Test, group: readonly Mutant[]): Promise<string> 
     await symlink(resolve(name), join(folder, name));
   }
   const sources = new Map<string, string>();
-  for (const { file, find, replace } of group) {
+  for (const { file, find, replace } of mutants) {
     const pieces = (sources.get(file) ?? (await readFile(file, 'utf8'))).split(ignoringWhiteSpace(find));
     if (pieces.length !== 2)
       throw new Error(`Expected ${file} to contain this text once, not ${pieces.length - 1} times: ${find}`);
@@ -51,18 +51,19 @@ const ignoringWhiteSpace = (text: string) => new RegExp(escapeRegExp(text).repla
 const skip = onServices && 'npm run test:embedded runs the mutants on embedded stores';
 
 for (let index = 0; subjects.some((subject) => index < subject.length); index += 1) {
-  const group = subjects.flatMap((subject) => subject[index] ?? []);
+  const group = subjects.flatMap((subject) => subject.slice(index, index + 1));
+  const mutants = group.map(([, mutant]) => mutant);
   t.test(`detects mutant ${index + 1} of each subject`, { skip }, async (t) => {
     const { url, end } = await startProcess(
       t,
       { DATA_DIR: await freshDataDirectory(t) },
       [],
-      await buildMutants(t, group),
+      await buildMutants(t, mutants),
     );
-    const selected = new Set([...group.flatMap(({ caughtBy }) => caughtBy), ...REQUESTING_RULES]);
+    const selected = new Set([...mutants.flatMap(({ caughtBy }) => caughtBy), ...REQUESTING_RULES]);
     const { outcomes } = await checkContract(url, { selects: (id) => selected.has(id) });
     const failed = outcomes.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id);
-    for (const { breach, caughtBy } of group) {
+    for (const [breach, { caughtBy }] of group) {
       const missed = caughtBy.filter((id) => !failed.includes(id));
       t.same(missed, [], `every expected rule detects that ${breach}`, { failed });
     }

@@ -1,39 +1,34 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the snippets are code.
 
-import type { Mutant } from './mutant.js';
+import type { Mutants } from './mutant.js';
 
-export const friends: Mutant[] = [
-  {
-    breach: 'a request to a user who has already sent one creates a friendship',
+export const friends: Mutants = {
+  'a request to a user who has already sent one creates a friendship': {
     file: 'db/graph/tables.ts',
     find: `conflict.columns(['lo', 'hi']).doNothing()`,
     replace:
       'conflict.columns(["lo", "hi"]).doUpdateSet({ requester: null }).where("graph_friendships.requester", "=", to)',
     caughtBy: ['friends.request.crossed', 'relationships.create.is-a-request'],
   },
-  {
-    breach: 'a request to a user who has already sent one has the code of a repeated request',
+  'a request to a user who has already sent one has the code of a repeated request': {
     file: 'db/graph/tables.ts',
     find: `existing.requester === from ? 'alreadySent' : 'alreadyReceived'`,
     replace: `'alreadySent'`,
     caughtBy: ['friends.request.crossed', 'relationships.create.is-a-request'],
   },
-  {
-    breach: 'the sender of a request can accept it',
+  'the sender of a request can accept it': {
     file: 'db/graph/tables.ts',
     find: `.where(isPair(by, from)) .where('requester', '=', from)`,
     replace: '.where(isPair(by, from))',
     caughtBy: ['friends.accept.own-request'],
   },
-  {
-    breach: 'declining a request removes an existing friendship',
+  'declining a request removes an existing friendship': {
     file: 'db/graph/tables.ts',
     find: 'deletePairIf(by, from, sql`requester = ${from}`)',
     replace: 'deletePairIf(by, from, sql`true`)',
     caughtBy: ['friends.friendship.no-request-left'],
   },
-  {
-    breach: 'create_relationship creates a friendship without acceptance',
+  'create_relationship creates a friendship without acceptance': {
     file: 'handlers/relationships.ts',
     find: 'return handleFriendRequest(context, me, them);',
     replace: `const sent = await handleFriendRequest(context, me, them);
@@ -41,11 +36,10 @@ export const friends: Mutant[] = [
     return sent;`,
     caughtBy: ['relationships.create.is-a-request'],
   },
-  {
-    breach: 'create_relationship acts for another user',
+  'create_relationship acts for another user': {
     file: 'handlers/relationships.ts',
     find: 'if (me !== user.account.id)',
     replace: 'if (false)',
     caughtBy: ['relationships.create.me'],
   },
-];
+};

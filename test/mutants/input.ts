@@ -1,116 +1,100 @@
-import type { Mutant } from './mutant.js';
+import type { Mutants } from './mutant.js';
 
-export const input: Mutant[] = [
-  {
-    breach: 'undeclared fields are ignored',
+export const input: Mutants = {
+  'undeclared fields are ignored': {
     file: 'handlers/http/field-validation.ts',
     find: `keyword !== 'if'`,
     replace: 'keyword !== "if" && keyword !== "additionalProperties"',
     caughtBy: ['unknown.query.listPosts', 'unknown.body.login'],
   },
-  {
-    breach: 'a body is accepted on friend routes',
+  'a body is accepted on friend routes': {
     file: 'handlers/http/input.ts',
     find: 'operation.refusesEmptyObject || ',
     replace: '',
     caughtBy: ['bodies.none.listFriends'],
   },
-  {
-    breach: 'an undocumented body is ignored',
+  'an undocumented body is ignored': {
     file: 'handlers/http/input.ts',
     find: `if (received.kind === 'invalid') return refusedBody(received.reason);`,
     replace: `if (received.kind === 'invalid') return { fields: undefined, problems: [] };`,
     caughtBy: ['bodies.none.listFriends'],
   },
-  {
-    breach: 'a read starts before its body has arrived',
+  'a read starts before its body has arrived': {
     file: 'handlers/http/early-execution.ts',
     find: '!mayHaveBody(request)',
     replace: 'true',
     caughtBy: ['bodies.none.getPost'],
   },
-  {
-    breach: 'only the first problem is listed',
+  'only the first problem is listed': {
     file: 'handlers/http/input.ts',
     find: 'throw badRequest(problems)',
     replace: 'throw badRequest(problems.slice(0, 1))',
     caughtBy: ['http.errors.lists-every-problem', 'passwords.policy.lists-every-problem'],
   },
-  {
-    breach: 'an empty text has two problems',
+  'an empty text has two problems': {
     file: 'handlers/http/field-validation.ts',
     find: `if (data === '' && keyword !== 'type') return [reason('blank')];`,
     replace: '',
     caughtBy: ['fields.codes.text', 'fields.codes.account'],
   },
-  {
-    breach: 'a problem is listed as often as it occurs',
+  'a problem is listed as often as it occurs': {
     file: 'handlers/http/errors.ts',
     find: '[...distinct.values()].slice(0, MAX_PROBLEMS)',
     replace: 'problems.slice(0, MAX_PROBLEMS)',
     caughtBy: ['fields.codes.forms'],
   },
-  {
-    breach: 'responses lack the rate limit headers',
+  'responses lack the rate limit headers': {
     file: 'handlers/http/rate-limits.ts',
     find: `'X-RateLimit-Limit': status.max, 'X-RateLimit-Remaining': status.remaining, 'X-RateLimit-Reset': status.ttlInSeconds,`,
     replace: '',
     caughtBy: ['limits.counted.getCurrentAccount', 'document.getCurrentAccount'],
   },
-  {
-    breach: 'RateLimit states the limit instead of the remaining requests',
+  'RateLimit states the limit instead of the remaining requests': {
     file: 'handlers/http/rate-limits.ts',
     find: 'status.remaining};t=',
     replace: 'status.max};t=',
     caughtBy: ['limits.fields'],
   },
-  {
-    breach: 'strict routes count in the general bucket',
+  'strict routes count in the general bucket': {
     file: 'handlers/http/server.ts',
     find: `operation?.rateLimit ?? 'general'`,
     replace: '"general"',
     caughtBy: ['limits.counted.login'],
   },
-  {
-    breach: 'an unsupported method returns 404',
+  'an unsupported method returns 404': {
     file: 'handlers/http/methods.ts',
     find: 'throw methodNotAllowed(allow)',
     replace: 'throw Object.assign(new Error(), { statusCode: 404 })',
     caughtBy: ['http.methods.posts', 'http.methods.literal-paths'],
   },
-  {
-    breach: 'disposable email addresses are accepted',
+  'disposable email addresses are accepted': {
     file: 'handlers/policy/emails.ts',
     find: 'labels.some(',
     replace: '[].some(',
     caughtBy: ['accounts.email.disposable', 'accounts.email.disposable-subdomain'],
   },
-  {
-    breach: 'usernames that differ only in case are both accepted',
+  'usernames that differ only in case are both accepted': {
     file: 'db/accounts.ts',
     find: 'return username .replace(',
     replace: 'return username; return username.replace(',
     caughtBy: ['accounts.username.unique-under-folding', 'profiles.update.names-in-use'],
   },
-  {
-    breach: 'a common password is accepted',
+  'a common password is accepted': {
     file: 'handlers/policy/passwords.ts',
     find: '[isCommon,',
     replace: '[() => false,',
     caughtBy: ['passwords.policy.common', 'passwords.policy.look-alikes'],
   },
-  {
-    breach: 'a password with three equal characters in a row is accepted',
+  'a password with three equal characters in a row is accepted': {
     file: 'handlers/policy/passwords.ts',
     find: '/(.)\\1\\1/su',
     replace: '/(.)\\1\\1\\1/su',
     caughtBy: ['passwords.policy.triple-repeat'],
   },
-  {
-    breach: 'a password that contains the username in another case is accepted',
+  'a password that contains the username in another case is accepted': {
     file: 'handlers/policy/passwords.ts',
     find: 'key.includes(usernameKey(part))',
     replace: 'key.includes(part)',
     caughtBy: ['passwords.policy.username'],
   },
-];
+};

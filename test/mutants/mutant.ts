@@ -1,7 +1,8 @@
-/** A small breach of the contract, as one change of one source file. */
+/** Small breaches of the contract, by the wrong behavior of the service. */
+export type Mutants = Record<string, Mutant>;
+
+/** A change of one source file. */
 export interface Mutant {
-  /** The wrong behavior of the service. */
-  breach: string;
   file: string;
   /** Code that occurs exactly once; white space may differ. */
   find: string;

@@ -1,22 +1,19 @@
-import type { Mutant } from './mutant.js';
+import type { Mutants } from './mutant.js';
 
-export const sessions: Mutant[] = [
-  {
-    breach: 'a token stays valid after logout',
+export const sessions: Mutants = {
+  'a token stays valid after logout': {
     file: 'handlers/auth.ts',
     find: 'if (!(await deleteSession(context.db, user.account.id, user.sessionId))) throw invalidToken();',
     replace: '',
     caughtBy: ['auth.logout.ends-session'],
   },
-  {
-    breach: 'a token stays valid after its session is deleted',
+  'a token stays valid after its session is deleted': {
     file: 'handlers/auth.ts',
     find: 'if (!(await deleteSession(context.db, user.account.id, path.id))) {',
     replace: 'if (path.id.length < 30) {',
     caughtBy: ['sessions.delete.ends-session'],
   },
-  {
-    breach: 'tokens stay valid after a password change',
+  'tokens stay valid after a password change': {
     file: 'db/accounts.ts',
     find: `token_version: old.token_version + 1 }),
       id,
@@ -33,89 +30,77 @@ export const sessions: Mutant[] = [
     .executeTakeFirstOrThrow();`,
     caughtBy: ['passwords.change.ends-sessions'],
   },
-  {
-    breach: 'a password change does not increase the token version',
+  'a password change does not increase the token version': {
     file: 'db/accounts.ts',
     find: 'token_version: old.token_version + 1',
     replace: 'token_version: old.token_version',
     caughtBy: ['passwords.change.token-version'],
   },
-  {
-    breach: 'any user can delete any session',
+  'any user can delete any session': {
     file: 'db/sessions.ts',
     find: `deleteFrom('sessions') .where('account_id', '=', accountId) .where('id', '=', id)`,
     replace: `deleteFrom('sessions').where('id', '=', id)`,
     caughtBy: ['sessions.delete.not-own'],
   },
-  {
-    breach: 'a valid cookie is used despite an invalid Authorization header',
+  'a valid cookie is used despite an invalid Authorization header': {
     file: 'handlers/http/authenticate.ts',
     find: 'if (authorization !== undefined) {',
     replace: 'if (authorization !== undefined && BEARER.test(authorization)) {',
     caughtBy: ['auth.credentials.refused'],
   },
-  {
-    breach: 'the cookie is not HttpOnly',
+  'the cookie is not HttpOnly': {
     file: 'handlers/http/cookies.ts',
     find: 'httpOnly: true',
     replace: 'httpOnly: false',
     caughtBy: ['auth.cookie.attributes'],
   },
-  {
-    breach: 'the cookie authenticates cross-site requests',
+  'the cookie authenticates cross-site requests': {
     file: 'handlers/http/cross-site.ts',
     find: 'if (isFromUntrustedOrigin(request, trusted)) throw',
     replace: 'if (isFromUntrustedOrigin(request, trusted) && request.headers.origin === "null") throw',
     caughtBy: ['sites.createPost'],
   },
-  {
-    breach: 'a 401 lacks WWW-Authenticate',
+  'a 401 lacks WWW-Authenticate': {
     file: 'handlers/http/errors.ts',
     find: `const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };`,
     replace: 'const CHALLENGE = {};',
     caughtBy: ['credentials.scheme', 'document.getCurrentAccount'],
   },
-  {
-    breach: 'a refused token has the code of missing credentials',
+  'a refused token has the code of missing credentials': {
     file: 'handlers/http/errors.ts',
     find: `new HttpError('invalid_token',`,
     replace: `new HttpError('missing_credentials',`,
     caughtBy: ['errors.message.401.token'],
   },
-  {
-    breach: 'a failed login reveals that the email is registered',
+  'a failed login reveals that the email is registered': {
     file: 'handlers/auth.ts',
     find: 'if (!credentials || !matches) return undefined;',
     replace: `if (credentials && !matches) throw unauthorized('invalid_credentials', 'The password is wrong.'); if (!credentials) return undefined;`,
     caughtBy: ['auth.login.generic-refusal'],
   },
-  {
-    breach: 'created_at is not an ISO 8601 timestamp',
+  'created_at is not an ISO 8601 timestamp': {
     file: 'handlers/views.ts',
     find: 'created_at: session.created_at',
     replace: 'created_at: new Date(session.created_at).toUTCString()',
     caughtBy: ['document.listSessions'],
   },
-  {
-    breach: 'the token of an ended session has the code of missing credentials',
+  'the token of an ended session has the code of missing credentials': {
     file: 'handlers/http/authenticate.ts',
     find: 'if (!session || session.account.id',
     replace: 'if (!session) throw missingCredentials(); if (session.account.id',
     caughtBy: ['cookie.cleared.logout', 'cookie.kept.another'],
   },
-  {
-    breach: 'deleting all other sessions keeps older ones',
+  'deleting all other sessions keeps older ones': {
     file: 'db/sessions.ts',
     find: `where('id', '!=', current)`,
     replace: `where('id', '!=', current)
       .where('created_at', '>', db.selectFrom('sessions').select('created_at').where('id', '=', current))`,
     caughtBy: ['sessions.delete-others.keeps-current'],
   },
-  {
-    breach: 'a password change together with other fields does not clear the cookie',
+  'a password change together with other fields does not clear the cookie': {
     file: 'handlers/profiles.ts',
     find: '...(passwordChange && {',
     replace: '...(passwordChange && Object.keys(fields).length === 0 && {',
     caughtBy: ['profiles.update.together'],
   },
-];
+};

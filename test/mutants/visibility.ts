@@ -1,71 +1,62 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the snippets are code.
 
-import type { Mutant } from './mutant.js';
+import type { Mutants } from './mutant.js';
 
-export const visibility: Mutant[] = [
-  {
-    breach: 'a profile contains the email address',
+export const visibility: Mutants = {
+  'a profile contains the email address': {
     file: 'handlers/http/operations.ts',
     find: 'serialize(response.body)',
     replace:
       'operation.id === "getOwnProfile" ? JSON.stringify({ ...response.body, email: request.user.account.email }) : serialize(response.body)',
     caughtBy: ['profiles.get.no-email', 'document.getOwnProfile'],
   },
-  {
-    breach: 'the full profile of a private account is shown to a stranger',
+  'the full profile of a private account is shown to a stranger': {
     file: 'handlers/profiles.ts',
     find: 'full ? fullProfileView(account) : reducedProfileView(account)',
     replace: 'fullProfileView(account)',
     caughtBy: ['visibility.profile.private'],
   },
-  {
-    breach: 'a hidden post can be liked and unliked',
+  'a hidden post can be liked and unliked': {
     file: 'db/likes.ts',
     find: `findFriends)) ? 'done' : 'notVisible'`,
     replace: `findFriends)) || owner ? 'done' : 'notVisible'`,
     caughtBy: ['visibility.like.private', 'visibility.like.was-public', 'visibility.unlike.private'],
   },
-  {
-    breach: 'a hidden post can be read',
+  'a hidden post can be read': {
     file: 'db/visible-posts.ts',
     find: 'if (!(await canSee(viewer, found?.owner, read.friends))) return undefined;',
     replace: 'if (found) return { post: (await read.posts([id]))[0], likes: { count: 0, liked: false } };',
     caughtBy: ['visibility.post.private'],
   },
-  {
-    breach: 'the image of a hidden post is served',
+  'the image of a hidden post is served': {
     file: 'handlers/posts.ts',
     find: 'if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND',
     replace: 'if (!owner) return IMAGE_NOT_FOUND',
     caughtBy: ['visibility.image.private'],
   },
-  {
-    breach: 'the picture of a private account is served to everyone',
+  'the picture of a private account is served to everyone': {
     file: 'handlers/profiles.ts',
     find: 'if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND',
     replace: 'if (!owner) return IMAGE_NOT_FOUND',
     caughtBy: ['visibility.picture.private'],
   },
-  {
-    breach: 'the recipient of a friend request sees as much as a friend',
+  'the recipient of a friend request sees as much as a friend': {
     file: 'db/graph/tables.ts',
     find: 'where hi = any(${people}::int8[]) and lo = any(${others}::int8[]) and requester is null',
     replace: 'where hi = any(${people}::int8[]) and lo = any(${others}::int8[])',
     caughtBy: ['visibility.post.private'],
   },
-  {
-    breach: '304 is returned before visibility is checked',
+  '304 is returned before visibility is checked': {
     file: 'handlers/posts.ts',
     find: 'const owner = await findPostImageOwner(context.db, path.filename);',
     replace: `if (headers["if-none-match"] === \`"\${path.filename}"\`) return { status: 304, headers: { ETag: headers["if-none-match"], "Cache-Control": "private, no-cache" } };
     const owner = await findPostImageOwner(context.db, path.filename);`,
     caughtBy: ['visibility.image.private'],
   },
-  {
-    breach: 'the feed is not filtered',
+  'the feed is not filtered': {
     file: 'db/visible-posts.ts',
     find: 'rows.filter((post) => isVisible(viewer, authorOf(post), friends))',
     replace: '[...rows]',
     caughtBy: ['visibility.feed.private'],
   },
-];
+};
