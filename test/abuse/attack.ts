@@ -32,7 +32,6 @@ export interface Target {
 }
 
 export interface Attack {
-  name: string;
   title: string;
   skip?: string | false;
   variables?: NodeJS.ProcessEnv;

@@ -33,11 +33,9 @@ const ATTACK_TIMEOUT_MS = 120_000;
 async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
   const signingKey = randomBytes(32).toString('hex');
   const environment = { ...(await freshStores(t)), TOKEN_KEYS: `abuse:${signingKey}`, ...attack.variables };
-  if (attack.fill) {
-    // Tests on servers share one graph, which must be claimed before it is filled.
-    await claimGraphFor(environment);
-    await attack.fill(t, environment, values.quick);
-  }
+  // Tests on servers share one graph.
+  await claimGraphFor(environment);
+  await attack.fill?.(t, environment, values.quick);
   const service = await startAbusedService(t, environment, attack.openFilesMax);
   const nextAddress = rotateAddresses(3, 10);
   const send: Target['send'] = (method, path, options) =>
@@ -61,9 +59,8 @@ async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
     // Also if the attack fails: the service must not compete with that of a repetition.
     await service.kill();
   });
-  const secrets = [PASSWORD, GUESSED_PASSWORD, signingKey].concat(
-    [honest, attacker].flatMap(({ email, token }) => [email, token.split('.')[2] ?? '']),
-  );
+  const secretsOfUsers = [honest, attacker].flatMap(({ email, token }) => [email, token.split('.')[2] ?? '']);
+  const secrets = [PASSWORD, GUESSED_PASSWORD, signingKey, ...secretsOfUsers];
   t.same(secretsIn(await service.log(), secrets), [], 'the log contains no secrets');
   return [
     { name: 'process died', value: Number(processDied), atMost: 0 },
@@ -72,11 +69,11 @@ async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
   ];
 }
 
-const selected = attacks.filter(({ name }) => only.test(name));
-if (selected.length === 0) t.fail(`No attack matches. Attacks: ${attacks.map(({ name }) => name).join(', ')}`);
+const selected = Object.entries(attacks).filter(([name]) => only.test(name));
+if (selected.length === 0) t.fail(`No attack matches. Attacks: ${Object.keys(attacks).join(', ')}`);
 
-for (const attack of selected) {
-  t.test(`${attack.name}: ${attack.title}`, { skip: attack.skip ?? false }, async (t) => {
+for (const [name, attack] of selected) {
+  t.test(`${name}: ${attack.title}`, { skip: attack.skip ?? false }, async (t) => {
     let figures = await runAttack(t, attack).catch((error): Figure[] => [
       { name: `could not be run: ${error}`, value: 1, atMost: 0 },
     ]);

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { addressesIn, script } from '../support/processes.js';
-import { claimGraphFor, temporaryDirectory } from '../support/stores.js';
+import { temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 
 export interface AbusedService {
@@ -27,7 +27,6 @@ export async function startAbusedService(
   environment: NodeJS.ProcessEnv,
   openFilesMax: number | undefined,
 ): Promise<AbusedService> {
-  await claimGraphFor(environment);
   // A file, since a pipe that the busy attacker does not read would block the service.
   const logPath = join(await temporaryDirectory(t), 'log');
   const output = openSync(logPath, 'w');

@@ -14,7 +14,6 @@ const DRAIN_MAX_MS = 20_000;
 const QUEUED_MAX_MS = 2_000;
 
 export const abandonedChecks: Attack = {
-  name: 'abandoned-checks',
   title: '290 profile changes with a password to check, whose clients disconnect',
   async run({ service, honest, attacker, send, signal, observe }) {
     const endObservation = await observe([logins(honest), currentAccount(honest)]);

@@ -8,7 +8,6 @@ const POSTS = { quick: 30_000, full: 300_000 };
 
 /** Pages so deep that the database has to read all posts. */
 export const deepPages: Attack = {
-  name: 'deep-pages',
   title: '40 concurrent pages with an offset beyond the last post',
   async fill(t, environment, quick) {
     const posts = quick ? POSTS.quick : POSTS.full;

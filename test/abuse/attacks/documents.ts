@@ -11,7 +11,6 @@ const REQUEST = rawGet('/openapi.yaml', { 'Accept-Encoding': 'br, gzip' });
 
 /** Requests for the document, which is not rate limited; most responses are never read. */
 export const documents: Attack = {
-  name: 'documents',
   title: '100 connections that pipeline 100 documents each without reading, and 2 that read continuously',
   async run(target) {
     const endObservation = await target.observe();

@@ -11,7 +11,6 @@ const INCOMPLETE_HEAD = rawGet('/auth/me').slice(0, -'\r\n'.length);
 
 /** More connections than the service's limit of open files. */
 export const idleSockets: Attack = {
-  name: 'idle-sockets',
   title: '1,500 idle connections to a service that may open 1,024 files',
   openFilesMax: OPEN_FILES_MAX,
   async run(target) {

@@ -10,15 +10,16 @@ import { timing } from './timing.js';
 import { trickledImages } from './trickled-images.js';
 import { unreadPages } from './unread-pages.js';
 
-export const attacks: readonly Attack[] = [
-  nastyTextsEverywhere,
-  unreadPages,
-  trickledImages,
-  loginFlood,
-  abandonedChecks,
-  deepPages,
-  pipelinedFlood,
+/** All attacks, by name. */
+export const attacks: Record<string, Attack> = {
+  'nasty-texts': nastyTextsEverywhere,
+  'unread-pages': unreadPages,
+  'trickled-images': trickledImages,
+  'login-flood': loginFlood,
+  'abandoned-checks': abandonedChecks,
+  'deep-pages': deepPages,
+  'pipelined-flood': pipelinedFlood,
   documents,
-  idleSockets,
+  'idle-sockets': idleSockets,
   timing,
-];
+};

@@ -8,7 +8,6 @@ const LOGINS_PER_ADDRESS = 20;
 
 /** All logins that the rate limits of 50 addresses allow, at the same time. */
 export const loginFlood: Attack = {
-  name: 'login-flood',
   title: '1,000 concurrent logins from 50 addresses',
   async run({ honest, send, signal, observe }) {
     const endObservation = await observe([logins(honest), currentAccount(honest)]);

@@ -13,7 +13,6 @@ const JSON_BYTES_MAX = 64 * 1024;
 
 /** Every text field of every operation, with every nasty text at the maximum size. */
 export const nastyTextsEverywhere: Attack = {
-  name: 'nasty-texts',
   title: 'texts that are slow to process, in every text field of every operation',
   async run({ attacker: { token }, send, signal, observe }) {
     const { body: post } = await send('POST', '/posts/create', { token, form: { title: 'T', text: 'T' } });

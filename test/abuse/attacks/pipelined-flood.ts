@@ -12,7 +12,6 @@ const CHUNK = Buffer.from(REQUEST.repeat(Math.floor((64 * 1024) / REQUEST.length
 
 /** A client beyond its rate limit that pipelines requests, and reconnects whenever it is disconnected. */
 export const pipelinedFlood: Attack = {
-  name: 'pipelined-flood',
   title: '5 connections that pipeline requests beyond their limit',
   async run(target) {
     const { service } = target;

@@ -44,7 +44,6 @@ const OPERATIONS: Record<string, Operation> = {
  * probability that a hidden post takes longer than a missing one. 0.5 means that they are indistinguishable.
  */
 export const timing: Attack = {
-  name: 'timing',
   title: 'response times of hidden and missing posts',
   variables: { ...HIGH_RATE_LIMITS, LOG_LEVEL: 'warn' },
   async run(target) {

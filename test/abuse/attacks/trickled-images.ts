@@ -16,7 +16,6 @@ const LARGE_IMAGE = new Blob([new Uint8Array(samples.png.subarray(0, 8)), new Ui
 });
 
 export const trickledImages: Attack = {
-  name: 'trickled-images',
   title: '60 clients that read one image of 5 MiB at 10 KB a second',
   skip: process.env.S3_BUCKET ? false : 'needs an S3 server: npm run services -- run -- npm run test:abuse',
   async run(target) {

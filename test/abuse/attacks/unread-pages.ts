@@ -11,7 +11,6 @@ const PATH = '/posts/me?limit=100';
 const UNREAD_MS = 5_000;
 
 export const unreadPages: Attack = {
-  name: 'unread-pages',
   title: '200 pages of 4 MB, half of them never read, with a heap of 512 MB',
   variables: { NODE_OPTIONS: '--max-old-space-size=512' },
   async run(target) {
