@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { createSlowReaderSweep } from '../../handlers/http/slow-readers.js';
 import { listen } from '../support/listen.js';
 
@@ -47,22 +47,13 @@ t.test('an idle connection without unsent bytes stays open', async (t) => {
   t.notOk(socket.destroyed, 'the next response has a grace period of its own');
 });
 
-/** Starts a server that sends 64 MiB. Returns its side of a connection whose client has not read anything yet. */
-async function startSending(t: Test) {
+t.test('the connection of a client that does not read is closed', async (t) => {
   const server = createServer((socket) => socket.on('error', () => undefined).write(Buffer.alloc(64 * 1024 * 1024)));
   const port = await listen(t, server);
   const accepted = once(server, 'connection');
   const client = connect(port, '127.0.0.1').pause();
+  t.teardown(() => client.destroy());
   const [socket] = (await accepted) as [Socket];
-  t.teardown(() => {
-    client.destroy();
-    socket.destroy();
-  });
-  return socket;
-}
-
-t.test('the connection of a client that does not read is closed', async (t) => {
-  const socket = await startSending(t);
   const sweep = createSlowReaderSweep([socket], LIMITS);
   sweep(0);
   sweep(10_001);

@@ -15,27 +15,22 @@ function setUp(
   t.teardown(() => provider.shutdown());
   const tracer = provider.getTracer('test');
   const { observer, runRequest } = createStoreSpans(tracer, noopObserver, { postgres: 'postgresql' });
-  const query = (keys: number[]) =>
-    timed(
-      observer,
-      'postgres',
-      'query',
-      store().then(() => keys),
-    );
+  const query = async (keys: number[]) => {
+    await timed(observer, 'postgres', 'query', store());
+    return keys;
+  };
   const lookUp = batched(query, { ...observedBatches(observer, 'lookUp'), maxInFlight });
 
   /** Looks up a key as part of a request with this name, or of a request that is not sampled. */
-  const request = (name: string | undefined, key: number) =>
-    new Promise<number>((resolve, reject) => {
-      if (name === undefined) return runRequest(undefined, () => lookUp(key).then(resolve, reject));
-      const span = tracer.startSpan(name, { kind: SpanKind.SERVER });
-      const parent = { context: trace.setSpan(ROOT_CONTEXT, span), timeOriginMs: performance.timeOrigin };
-      runRequest(parent, () => {
-        void lookUp(key)
-          .finally(() => span.end())
-          .then(resolve, reject);
-      });
+  const request = async (name: string | undefined, key: number): Promise<number> => {
+    const span = name === undefined ? undefined : tracer.startSpan(name, { kind: SpanKind.SERVER });
+    const parent = span && { context: trace.setSpan(ROOT_CONTEXT, span), timeOriginMs: performance.timeOrigin };
+    const found = await new Promise<number>((resolve, reject) => {
+      runRequest(parent, () => lookUp(key).then(resolve, reject));
     });
+    span?.end();
+    return found;
+  };
   /** Returns each span as `name < parent`, sorted. */
   const tree = () => {
     const spans = exporter.getFinishedSpans();
