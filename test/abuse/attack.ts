@@ -24,11 +24,6 @@ export interface Target {
   attacker: Account;
   /** Sends a request to the service, from one of many addresses unless the options name one. */
   send(method: string, path: string, options?: HttpOptions): Promise<TestResponse>;
-  /**
-   * Starts an honest client that repeats these requests, by default the one for its own account. Returns a function that
-   * stops it and returns its observations.
-   */
-  observe(requests?: readonly HonestRequest[]): Promise<() => Promise<Observation>>;
 }
 
 export interface Attack {
@@ -39,8 +34,12 @@ export interface Attack {
   openFilesMax?: number;
   /** Fills the stores before the service starts. */
   fill?(t: Test, environment: NodeJS.ProcessEnv, quick: boolean): Promise<void>;
-  /** Attacks, and returns the measured figures with their bounds. */
+  /** Returns the requests that the honest client repeats during the attack, by default the one for its own account. */
+  honestRequests?(target: Target): HonestRequest[] | Promise<HonestRequest[]>;
+  /** Attacks. Returns the figures that the attack itself has measured, with their bounds. */
   run(target: Target): Promise<Figure[]>;
+  /** Returns the figures that were observed during the attack, with their bounds. */
+  figures(observation: Observation, target: Target): Figure[];
 }
 
 export const waitForAttack = ({ quick }: Target, durationMs: { quick: number; full: number }): Promise<void> =>

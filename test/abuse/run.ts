@@ -8,7 +8,7 @@ import { PASSWORD, registerBy } from '../support/users.js';
 import { type Attack, GUESSED_PASSWORD, type Target } from './attack.js';
 import { attacks } from './attacks/index.js';
 import { rotateAddresses, send as sendTo } from './client.js';
-import { describe, type Figure, isWithinBound } from './figures.js';
+import { describe, type Figure, isWithinBound, noErrors } from './figures.js';
 import { currentAccount, observe } from './observe.js';
 import { startAbusedService } from './service.js';
 
@@ -44,29 +44,22 @@ async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
   const signal = AbortSignal.timeout(ATTACK_TIMEOUT_MS);
   // Every request of an attack adds a listener.
   setMaxListeners(0, signal);
-  let processDied = false;
-  const target: Target = {
-    service,
-    quick: values.quick,
-    signal,
-    honest,
-    attacker,
-    send,
-    observe: (requests = [currentAccount(honest)]) => observe(t, service, requests),
-  };
-  const figures = await attack.run(target).finally(async () => {
-    processDied = !service.isRunning();
+  const target: Target = { service, quick: values.quick, signal, honest, attacker, send };
+  const endObservation = await observe(t, service, (await attack.honestRequests?.(target)) ?? [currentAccount(honest)]);
+  const figures: Figure[] = [];
+  try {
+    figures.push(...(await attack.run(target)));
+    const observation = await endObservation();
+    figures.push(...attack.figures(observation, target), noErrors(observation));
+  } finally {
+    figures.push({ name: 'process died', value: Number(!service.isRunning()), atMost: 0 });
     // Also if the attack fails: the service must not compete with that of a repetition.
     await service.kill();
-  });
+  }
   const secretsOfUsers = [honest, attacker].flatMap(({ email, token }) => [email, token.split('.')[2] ?? '']);
   const secrets = [PASSWORD, GUESSED_PASSWORD, signingKey, ...secretsOfUsers];
   t.same(secretsIn(await service.log(), secrets), [], 'the log contains no secrets');
-  return [
-    { name: 'process died', value: Number(processDied), atMost: 0 },
-    { name: 'timed out', value: Number(signal.aborted), atMost: 0 },
-    ...figures,
-  ];
+  return [...figures, { name: 'timed out', value: Number(signal.aborted), atMost: 0 }];
 }
 
 const selected = Object.entries(attacks).filter(([name]) => only.test(name));

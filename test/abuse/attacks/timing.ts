@@ -46,6 +46,8 @@ const OPERATIONS: Record<string, Operation> = {
 export const timing: Attack = {
   title: 'response times of hidden and missing posts',
   variables: { ...HIGH_RATE_LIMITS, LOG_LEVEL: 'warn' },
+  // Other requests would disturb the measurement.
+  honestRequests: () => [],
   async run(target) {
     const posts = await createPosts(target);
     const pairs = target.quick ? PAIRS.quick : PAIRS.full;
@@ -57,6 +59,7 @@ export const timing: Attack = {
     }
     return figures;
   },
+  figures: () => [],
 };
 
 type ByKind<Value> = Record<'hidden' | 'missing', Value[]>;
