@@ -22,7 +22,7 @@ export const latency = ({ latencies }: Observation, name: string, fraction: numb
 });
 
 /** Returns the figure for the number of unexpected responses to the honest client. */
-export const noErrors = ({ errors }: Observation): Figure => ({
+export const errorCount = ({ errors }: Observation): Figure => ({
   name: `errors ${[...new Set(errors)]}`.trim(),
   value: errors.length,
   atMost: 0,

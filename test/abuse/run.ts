@@ -8,7 +8,7 @@ import { PASSWORD, registerBy } from '../support/users.js';
 import { type Attack, GUESSED_PASSWORD, type Target } from './attack.js';
 import { attacks } from './attacks/index.js';
 import { rotateAddresses, send as sendTo } from './client.js';
-import { describe, type Figure, isWithinBound, noErrors } from './figures.js';
+import { describe, errorCount, type Figure, isWithinBound } from './figures.js';
 import { currentAccount, observe } from './observe.js';
 import { startAbusedService } from './service.js';
 
@@ -50,7 +50,7 @@ async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
   try {
     figures.push(...(await attack.run(target)));
     const observation = await endObservation();
-    figures.push(...attack.figures(observation, target), noErrors(observation));
+    figures.push(...attack.figures(observation, target), errorCount(observation));
   } finally {
     figures.push({ name: 'process died', value: Number(!service.isRunning()), atMost: 0 });
     // Also if the attack fails: the service must not compete with that of a repetition.

@@ -60,7 +60,7 @@ function report(kind: string, index: number, { bytes, pauseAfter }: FuzzRequest,
   }
 }
 
-function checkHidden(index: number, request: FuzzRequest, received: Buffer): void {
+function checkLeaks(index: number, request: FuzzRequest, received: Buffer): void {
   if (received.includes(marker) || received.includes(OWNER_PASSWORD))
     report('hidden data in a response', index, request, received);
   // The fuzzer's own texts contain a hash, with a shorter salt.
@@ -92,7 +92,7 @@ async function tryRequest(index: number): Promise<void> {
   const request = randomRequest(randomFor(seed, index), fixture);
   if (!request.complete) {
     const received = await sendRaw(service.url, request);
-    checkHidden(index, request, received);
+    checkLeaks(index, request, received);
     for (const [, status] of received.toString('latin1').matchAll(/^HTTP\/1\.1 (\d{3})/gm)) {
       checkStatus(index, request, Number(status), undefined, received);
     }
@@ -104,7 +104,7 @@ async function tryRequest(index: number): Promise<void> {
   });
   if (!response) return;
   checkStatus(index, request, response.status, response.headers, response.bytes);
-  checkHidden(index, request, response.bytes);
+  checkLeaks(index, request, response.bytes);
   checkContract(index, request, response);
 }
 

@@ -44,6 +44,7 @@ const app = Fastify({ requestTimeout: 20_000 });
 app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null));
 app.setErrorHandler(respondToError);
 app.post('/', async (request) => {
+  // Two headers of tests delay the reading of a form.
   if (request.headers['x-disconnected']) await until(() => request.raw.destroyed);
   if (request.headers['x-arrived']) await nextIteration();
   const form = await readForm(request, fieldTypes, options).catch((error) => {

@@ -198,8 +198,8 @@ t.test('removes metadata from an AVIF without moving other bytes', async (t) => 
   const noTexts = box('free', Buffer.alloc(texts.length - 8));
   await expectCleaned(t, 'a track’s texts', track('sometime', texts), track(noTimes, noTexts));
 
-  const places = box('trak', box('mdia', fullBox('hdlr', 0, '\0\0\0\0meta')));
-  await expectRefused(t, 'a location track', movie(places));
+  const locationTrack = box('trak', box('mdia', fullBox('hdlr', 0, '\0\0\0\0meta')));
+  await expectRefused(t, 'a location track', movie(locationTrack));
   await expectRefused(t, 'outside of the media data', avif([picture, { type: 'mime', data: SECRET, at: 40 }]));
   const within = (at: number) => avif([picture, { type: 'mime', data: 'pix', at }]);
   await expectRefused(t, 'in the picture', within(within(0).indexOf('pixels')));
