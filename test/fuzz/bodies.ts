@@ -20,7 +20,7 @@ const BROKEN_JSON = [
 ];
 
 /** Returns a JSON body: the operation's example with changed fields, or malformed or arbitrary JSON. */
-export function jsonBody(random: Random, fixture: Fixture, operation: ContractOperation | undefined): Body {
+export function jsonBody(random: Random, fixture: Fixture, operation: ContractOperation): Body {
   const type = random.chance(0.97) ? 'application/json' : random.pick(JSON_TYPES);
   if (random.chance(0.05)) return { type, body: Buffer.from(random.pick(BROKEN_JSON)) };
   if (random.chance(0.01)) return { type, body: Buffer.from('[{"a":'.repeat(1 + random.below(10_000))) };
@@ -36,8 +36,8 @@ export function jsonBody(random: Random, fixture: Fixture, operation: ContractOp
 }
 
 /** Returns the fields of an example, some of them dropped, changed or added. */
-function fieldsOf(random: Random, fixture: Fixture, operation: ContractOperation | undefined): [string, unknown][] {
-  const examples = Object.values(operation?.requestBody?.examples ?? {});
+function fieldsOf(random: Random, fixture: Fixture, operation: ContractOperation): [string, unknown][] {
+  const examples = Object.values(operation.requestBody?.examples ?? {});
   const example = examples.length > 0 ? random.pick(examples).value : {};
   const { email, username, password } = random.pick(fixture.attackers);
   const known: Record<string, string> = { email, username, password, current_password: password };

@@ -144,7 +144,7 @@ function bodyOf(random: Random, fixture: Fixture, operation: ContractOperation):
     if (!random.chance(0.1)) return {};
     return random.chance(0.5)
       ? { type: 'application/json', body: Buffer.from('{}') }
-      : jsonBody(random, fixture, contract[0]);
+      : jsonBody(random, fixture, random.pick(contract));
   }
   if (random.chance(0.02)) return {};
   const isJson = operation.requestBody.mediaType === 'application/json';
