@@ -35,9 +35,9 @@ export const loopDelay = ({ loopDelayMs }: Observation, atMost: number): Figure 
   unit: 'ms',
 });
 
-export const memory = ({ rssBytes }: Observation, atMost: number): Figure => ({
-  name: 'RSS',
-  value: rssBytes / 2 ** 20,
+export const memory = ({ peakRssBytes }: Observation, atMost: number): Figure => ({
+  name: 'peak RSS',
+  value: peakRssBytes / 2 ** 20,
   atMost,
   unit: 'MiB',
 });

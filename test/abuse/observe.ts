@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Test } from 'tap';
@@ -43,7 +44,6 @@ export const logins = ({ email }: { email: string }): HonestRequest => ({
 
 export interface ObserverJob {
   url: string;
-  pid: number;
   requests: readonly HonestRequest[];
 }
 
@@ -52,8 +52,8 @@ export interface Observation {
   /** Milliseconds, by the name of the honest request. */
   latencies: Record<string, number[]>;
   errors: (number | string)[];
-  /** The maximum of the service process, or Infinity if it could not be measured. */
-  rssBytes: number;
+  /** The peak memory of the service process since its start. Infinity if it has ended. */
+  peakRssBytes: number;
   /** Infinity if the service no longer responded. */
   loopDelayMs: number;
 }
@@ -67,7 +67,7 @@ export async function observe(
   { url, opsUrl, pid }: AbusedService,
   requests: readonly HonestRequest[],
 ): Promise<() => Promise<Observation>> {
-  const job: ObserverJob = { url, pid, requests };
+  const job: ObserverJob = { url, requests };
   const worker = new Worker(new URL('./observer.js', import.meta.url), { workerData: job });
   t.teardown(() => worker.terminate());
   await once(worker, 'online');
@@ -78,8 +78,14 @@ export async function observe(
     await sleep(MARGIN_MS);
     worker.postMessage('stop');
     const [observation] = await once(worker, 'message');
-    return { ...observation, loopDelayMs: await readEventLoopDelayMs(opsUrl) };
+    const [peakRssBytes, loopDelayMs] = [await readPeakRssBytes(pid), await readEventLoopDelayMs(opsUrl)];
+    return { ...observation, peakRssBytes, loopDelayMs };
   };
+}
+
+async function readPeakRssBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.POSITIVE_INFINITY);
 }
 
 /** Generous, since the service may still be busy after an attack. */
