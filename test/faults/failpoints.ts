@@ -13,7 +13,7 @@ export interface FailpointHit {
 
 /**
  * Returns the paths of the files by which a test and the service process communicate: `hits`, the log of failpoint hits, and
- * `target`, the `FailpointHit` at which the process kills itself, as JSON. Without that file, it does not.
+ * `target`, the `FailpointHit` at which the process kills itself, as JSON. If that file is missing, the process continues.
  */
 export const failpointFiles = (directory: string) => ({
   hits: join(directory, 'hits'),

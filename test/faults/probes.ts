@@ -94,7 +94,13 @@ export async function createProbes(service: TestService): Promise<OperationProbe
     probe('an accepted request', ['graph'], ada, 'POST', `/friends/accept?from=${eve.id}`),
     probe('a declined request', ['graph'], eve, 'POST', `/friends/decline?from=${bob.id}`),
     probe('an end of friendship', ['graph'], ada, 'DELETE', `/friends/remove?id=${bob.id}`),
-    probe('a request by create_relationship', ['graph'], hermit, 'POST', `/create_relationship?me=${hermit.id}&them=${eve.id}`),
+    probe(
+      'a request by create_relationship',
+      ['graph'],
+      hermit,
+      'POST',
+      `/create_relationship?me=${hermit.id}&them=${eve.id}`,
+    ),
   ];
 
   const leakChecks: [path: string, isLeak: (response: TestResponse) => boolean][] = [

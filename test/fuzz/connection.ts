@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request as createRequest } from 'node:http';
+import { request as createRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Duplex, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';

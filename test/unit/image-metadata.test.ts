@@ -33,7 +33,8 @@ async function expectCleaned(t: Test, what: string, before: Buffer, after: Buffe
 }
 
 const expectUnchanged = async (t: Test, what: string, bytes: Buffer) => t.strictSame(await clean(bytes), bytes, what);
-const expectRefused = async (t: Test, what: string, bytes: Buffer) => t.equal(await clean(bytes), 'damaged_image', what);
+const expectRefused = async (t: Test, what: string, bytes: Buffer) =>
+  t.equal(await clean(bytes), 'damaged_image', what);
 
 const video = Buffer.from(`\0\0\0\x18ftypmp42\0\0\0\0mp42isom${SECRET}`, 'latin1');
 const app1 = (data: Buffer) => segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0'), data]));

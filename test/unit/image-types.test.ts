@@ -1,5 +1,11 @@
 import t from 'tap';
-import { detectImageType, extensionOf, HEAD_BYTES, imageTypes, mediaTypeOf } from '../../handlers/policy/image-types.js';
+import {
+  detectImageType,
+  extensionOf,
+  HEAD_BYTES,
+  imageTypes,
+  mediaTypeOf,
+} from '../../handlers/policy/image-types.js';
 import { samples } from '../../scripts/contract-test/images.js';
 
 const detected = (...parts: (string | Uint8Array)[]) =>

@@ -24,7 +24,9 @@ function resolves(expression: string, operation: Operation, { content }: Respons
   if (place === 'request.query') return namesOf(operation).includes(pointer);
   const examples = Object.values(content?.['application/json']?.examples ?? {});
   const valueIn = (example: unknown) =>
-    pointer.split('/').reduce<unknown>((found, step) => (found as Record<string, unknown> | undefined)?.[step], example);
+    pointer
+      .split('/')
+      .reduce<unknown>((found, step) => (found as Record<string, unknown> | undefined)?.[step], example);
   return examples.length > 0 && examples.every(({ value }) => valueIn(value));
 }
 
