@@ -10,10 +10,10 @@ import type { AccountRow } from './schema.js';
 import { changeStoredBytes } from './storage-quota.js';
 import type { Owner } from './visibility.js';
 
-/** An account without its credentials and internal columns. */
-export type Account = Pick<AccountRow, 'id' | 'name' | 'username' | 'email' | 'private' | 'picture'>;
-
 export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'picture'] as const;
+
+/** An account without its credentials and internal columns. */
+export type Account = Pick<AccountRow, (typeof ACCOUNT_COLUMNS)[number]>;
 
 /**
  * Returns the key by which usernames are unique: two usernames have the same key if they are equal under NFKC case folding.
@@ -38,22 +38,21 @@ interface Registration {
   passwordHash: string;
 }
 
-/** The unique fields of accounts, by the name of the database constraint. */
-const UNIQUE_FIELDS = new Map([
-  ['accounts_username_key', 'username'],
-  ['accounts_email', 'email'],
-] as const);
-
 /** The outcome of a write if another account already has its username or email address. */
 export interface FieldTaken {
   outcome: 'taken';
   field: 'username' | 'email';
 }
 
+/** The unique fields of accounts, by the name of the database constraint. */
+const UNIQUE_FIELDS: Record<string, FieldTaken['field']> = {
+  accounts_username_key: 'username',
+  accounts_email: 'email',
+};
+
 /** Converts the violation of a unique constraint to an outcome. Rethrows any other error. */
 function fieldTakenOrThrow(error: unknown): FieldTaken {
-  const constraint = error instanceof pg.DatabaseError ? error.constraint : undefined;
-  const field = UNIQUE_FIELDS.get(constraint as never);
+  const field = error instanceof pg.DatabaseError && UNIQUE_FIELDS[error.constraint ?? ''];
   if (!field) throw error;
   return { outcome: 'taken', field };
 }
@@ -113,16 +112,12 @@ export async function findCredentials(
 }
 
 /** Replaces a hash by one of the same password with newer parameters, unless the stored hash has changed meanwhile. */
-export async function replacePasswordHash(
-  db: Database,
-  checkedCredentials: Credentials,
-  passwordHash: string,
-): Promise<void> {
+export async function replacePasswordHash(db: Database, checked: Credentials, passwordHash: string): Promise<void> {
   await db
     .updateTable('accounts')
     .set({ password_hash: passwordHash })
-    .where('id', '=', checkedCredentials.id)
-    .where('password_hash', '=', checkedCredentials.passwordHash)
+    .where('id', '=', checked.id)
+    .where('password_hash', '=', checked.passwordHash)
     .execute();
 }
 
@@ -150,12 +145,9 @@ type AccountUpdate =
  * @throws StoreUnavailableError if the picture can no longer be claimed: see `claimImage`
  */
 export async function updateAccount(db: Database, id: number, change: AccountChange): Promise<AccountUpdate> {
-  try {
-    // Two accounts that swap usernames can deadlock. A password change can deadlock with `trimSessions`.
-    return await retryDeadlocks(() => db.transaction().execute((trx) => updateInTransaction(trx, id, change)));
-  } catch (error) {
-    return fieldTakenOrThrow(error);
-  }
+  // Two accounts that swap usernames can deadlock. A password change can deadlock with `trimSessions`.
+  const update = retryDeadlocks(() => db.transaction().execute((trx) => updateInTransaction(trx, id, change)));
+  return update.catch(fieldTakenOrThrow);
 }
 
 async function updateInTransaction(
@@ -178,12 +170,12 @@ async function updateInTransaction(
 
   const account = await trx
     .updateTable('accounts')
-    // `id` is set to its own value, because a SET clause must not be empty.
+    // Kysely omits undefined columns. `id` is set to its own value, because a SET clause must not be empty.
     .set({
-      ...(name !== undefined && { name }),
+      name,
+      email,
+      private: change.private,
       ...(username !== undefined && { username, username_key: usernameKey(username) }),
-      ...(email !== undefined && { email }),
-      ...(change.private !== undefined && { private: change.private }),
       ...(picture !== undefined && { picture: picture?.name ?? null, picture_bytes: picture?.bytes ?? 0 }),
       ...(password && { password_hash: password.hash, token_version: old.token_version + 1 }),
       id,
@@ -203,35 +195,31 @@ type AccountDeletion =
   | { outcome: 'stale' }
   | { outcome: 'accountDeleted' };
 
-/**
- * Deletes an account with its sessions and posts. Returns the outbox entries whose delivery removes its images and graph
- * nodes.
- */
-export async function deleteAccount(db: Database, checkedCredentials: Credentials): Promise<AccountDeletion> {
+/** Deletes an account with its sessions and posts. Returns the outbox entries that remove its images and graph nodes. */
+export async function deleteAccount(db: Database, checked: Credentials): Promise<AccountDeletion> {
   // Can deadlock with `trimSessions`, which locks the sessions in another order.
-  return retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checkedCredentials)));
+  return retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checked)));
 }
 
-/** The maximum number of posts that one statement deletes. All posts of an account could exceed the statement's timeout. */
+/** The maximum number of posts that one statement deletes. Deleting all posts at once could exceed the statement's timeout. */
 const MAX_POSTS_PER_STATEMENT = 5000;
 
 async function deleteInTransaction(
   trx: DatabaseTransaction,
-  checkedCredentials: Credentials,
+  { id, tokenVersion }: Credentials,
 ): Promise<AccountDeletion> {
   // Waits for writes in progress that refer to the account, and blocks new ones.
-  await lockExclusive(trx, { accounts: [checkedCredentials.id] });
+  await lockExclusive(trx, { accounts: [id] });
   const account = await trx
     .deleteFrom('accounts')
-    .where('id', '=', checkedCredentials.id)
-    .where('token_version', '=', checkedCredentials.tokenVersion)
+    .where('id', '=', id)
+    .where('token_version', '=', tokenVersion)
     .returning('picture')
     .executeTakeFirst();
-  if (!account)
-    return { outcome: (await findCredentials(trx, { id: checkedCredentials.id })) ? 'stale' : 'accountDeleted' };
-  const person = { kind: 'person', key: checkedCredentials.id } as const;
+  if (!account) return { outcome: (await findCredentials(trx, { id })) ? 'stale' : 'accountDeleted' };
+  const person = { kind: 'person', key: id } as const;
   const entries = await enqueue(trx, [person, ...imageReferences(account.picture)]);
-  const postsOfAccount = trx.selectFrom('posts').select('id').where('author_id', '=', checkedCredentials.id);
+  const postsOfAccount = trx.selectFrom('posts').select('id').where('author_id', '=', id);
   const ids = (await postsOfAccount.execute()).map(({ id }) => id);
   for (let start = 0; start < ids.length; start += MAX_POSTS_PER_STATEMENT) {
     const { rows } = await deletePosts(ids.slice(start, start + MAX_POSTS_PER_STATEMENT)).execute(trx);
