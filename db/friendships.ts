@@ -1,5 +1,5 @@
 import type { RequestOutcome, SocialGraph } from './graph/index.js';
-import type { Database, DatabaseTransaction } from './postgres/index.js';
+import type { Database } from './postgres/index.js';
 import { lockShared } from './postgres/locks.js';
 import { failpoint } from './support/failpoints.js';
 
@@ -16,40 +16,41 @@ type FriendshipChange = 'accept' | 'decline' | 'cancel' | 'unfriend';
  * the other account, the friendship or the friend request does not exist.
  */
 export async function changeFriendship(
-  { graphTransactions, graph }: Stores,
+  stores: Stores,
   change: FriendshipChange,
   userId: number,
   otherId: number,
 ): Promise<'changed' | 'notFound' | 'accountDeleted'> {
-  return graphTransactions.transaction().execute(async (trx) => {
-    const existing = await lockAccounts(trx, userId, otherId);
-    if (!existing.has(userId)) return 'accountDeleted';
-    if (!existing.has(otherId)) return 'notFound';
-    const changed = await graph.within(trx)[change](userId, otherId);
-    failpoint('friendship written');
-    return changed ? 'changed' : 'notFound';
-  });
+  return ifAccountsExist(stores, userId, otherId, async (graph) =>
+    (await graph[change](userId, otherId)) ? 'changed' : 'notFound',
+  );
 }
 
-/** Sends a friend request. Returns `accountDeleted` if the sender's account no longer exists. */
+/** Sends a friend request. Returns `accountDeleted` if the sender does not exist, and `notFound` if the recipient does not. */
 export async function requestFriendship(
-  { graphTransactions, graph }: Stores,
+  stores: Stores,
   from: number,
   to: number,
-): Promise<RequestOutcome | 'recipientNotFound' | 'accountDeleted'> {
+): Promise<RequestOutcome | 'notFound' | 'accountDeleted'> {
+  return ifAccountsExist(stores, from, to, (graph) => graph.request(from, to));
+}
+
+/** Calls `write` if both accounts exist. Prevents their deletion until the transaction ends. */
+async function ifAccountsExist<Outcome>(
+  { graphTransactions, graph }: Stores,
+  userId: number,
+  otherId: number,
+  write: (graph: SocialGraph) => Promise<Outcome>,
+): Promise<Outcome | 'notFound' | 'accountDeleted'> {
+  const ids = [userId, otherId];
   return graphTransactions.transaction().execute(async (trx) => {
-    const existing = await lockAccounts(trx, from, to);
-    if (!existing.has(from)) return 'accountDeleted';
-    if (!existing.has(to)) return 'recipientNotFound';
-    const outcome = await graph.within(trx).request(from, to);
+    await lockShared(trx, { accounts: ids });
+    const accounts = await trx.selectFrom('accounts').select('id').where('id', 'in', ids).execute();
+    const exists = (id: number) => accounts.some((account) => account.id === id);
+    if (!exists(userId)) return 'accountDeleted';
+    if (!exists(otherId)) return 'notFound';
+    const outcome = await write(graph.within(trx));
     failpoint('friendship written');
     return outcome;
   });
-}
-
-/** Prevents the deletion of accounts until the transaction ends. Returns the ids of the accounts that exist. */
-async function lockAccounts(trx: DatabaseTransaction, ...ids: number[]): Promise<ReadonlySet<number>> {
-  await lockShared(trx, { accounts: ids });
-  const accounts = await trx.selectFrom('accounts').select('id').where('id', 'in', ids).execute();
-  return new Set(accounts.map(({ id }) => id));
 }

@@ -85,7 +85,7 @@ export async function handleFriendRequest(context: AppContext, from: number, to:
         'request_already_received',
         'This user has already sent you a friend request. Accept or decline it.',
       );
-    case 'recipientNotFound':
+    case 'notFound':
       return errorResponse('not_found', 'There is no such user.');
     case 'accountDeleted':
       throw invalidToken();
