@@ -2,7 +2,6 @@ import { type Selectable, sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
-import { raiseSequence, skipIds } from './postgres/sequences.js';
 import type { InstallationTable } from './schema.js';
 
 /*
@@ -12,9 +11,8 @@ import type { InstallationTable } from './schema.js';
  * contain an installation marker with the same id. Every start compares the ids. If a connection variable is wrong, the
  * start fails, instead of mixing the friends, likes and images of two installations.
  *
- * A new store has no marker. The installation claims such a store by writing a marker to it. It does so only once for the
- * graph and once for the image store: if PostgreSQL has already recorded the kind of a store, one without a marker is the
- * wrong store.
+ * A new store has no marker. The first start that finds such a store claims it: it writes a marker, and records the kind of
+ * the store in PostgreSQL. Once the kind is recorded, a store without a marker is the wrong store.
  *
  * `npm run move` replaces a store. Until it has finished, flags in the row of the installation prevent a start.
  */
@@ -29,10 +27,7 @@ export class StoresDisagreeError extends Error {
   }
 }
 
-/**
- * Creates the row of the installation with a random id, unless it exists. The markers contain the id, so only a move may
- * replace it.
- */
+/** Creates the row of the installation with a random id, unless it exists. Only a move replaces the id. */
 export async function createInstallation(db: Database): Promise<void> {
   await db
     .insertInto('installation')
@@ -111,39 +106,11 @@ export function requireKinds(
 }
 
 /**
- * Verifies that the graph belongs to this PostgreSQL, or claims it if it is new. Skips the ids that the graph contains.
+ * Verifies that this installation has claimed a store, or claims the store if it is new. Records its kind.
  *
  * @throws StoresDisagreeError
  */
-export async function joinGraph(trx: DatabaseTransaction, graph: SocialGraph): Promise<void> {
-  await joinStore(trx, 'graph', graph);
-  // A PostgreSQL restored from a backup may be older than the graph: new rows must not reuse the ids of existing nodes.
-  const { person, post } = await graph.highestIds();
-  await raiseSequence(trx, 'accounts', person);
-  await raiseSequence(trx, 'posts', post);
-}
-
-/**
- * The number of ids to skip: more than the number of rows that may be missing from a restored backup of PostgreSQL. Ids
- * have 53 bits, so this many can be skipped nine billion times.
- */
-const SKIPPED_IDS = 1_000_000;
-
-/**
- * Skips ids that the graph may already contain. Used if the graph is unavailable, so that its ids are unknown: a PostgreSQL
- * restored from a backup may be older than the graph.
- */
-export async function skipPossiblyUsedIds(trx: DatabaseTransaction): Promise<void> {
-  await skipIds(trx, 'accounts', SKIPPED_IDS);
-  await skipIds(trx, 'posts', SKIPPED_IDS);
-}
-
-/**
- * Verifies that a store belongs to this installation, or claims it if it is new. Records its kind.
- *
- * @throws StoresDisagreeError
- */
-export async function joinStore(trx: DatabaseTransaction, storeName: ClaimedStore, store: Store): Promise<void> {
+export async function verifyOrClaim(trx: DatabaseTransaction, storeName: ClaimedStore, store: Store): Promise<void> {
   const installation = await checkInstallation(trx, { [storeName]: store });
   let claimedBy = await store.claimedBy();
   if (claimedBy === undefined && installation[storeName] === null) {

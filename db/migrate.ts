@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
-import { checkInstallation, createInstallation, joinGraph, joinStore, skipPossiblyUsedIds } from './installation.js';
+import { checkInstallation, createInstallation, verifyOrClaim } from './installation.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { MIGRATION_LOCK_KEY } from './postgres/locks.js';
 import { migrations } from './postgres/migrations/index.js';
+import { raiseSequence, skipIds } from './postgres/sequences.js';
 
 interface MigratedStores {
   maintenanceDb: Database;
@@ -20,13 +21,13 @@ interface MigratedStores {
  * @throws StoresDisagreeError
  */
 export async function migrate(stores: MigratedStores, onMigration?: (migration: string) => void): Promise<void> {
-  await migrateDatabase(stores, onMigration);
-  await migrateAndJoinGraph(stores);
-  await joinImageStore(stores);
+  await prepareDatabase(stores, onMigration);
+  await prepareGraph(stores);
+  await prepareImageStore(stores);
 }
 
 /** Migrates PostgreSQL and checks its installation. @throws StoresDisagreeError */
-export async function migrateDatabase(
+export async function prepareDatabase(
   { maintenanceDb: db, graph, images }: MigratedStores,
   onMigration: (migration: string) => void = () => undefined,
 ): Promise<void> {
@@ -35,25 +36,40 @@ export async function migrateDatabase(
   await checkInstallation(db, { graph, images });
 }
 
-/** Migrates the graph, and joins it as `joinGraph` does. @throws StoresDisagreeError */
-export async function migrateAndJoinGraph({ maintenanceDb: db, graph }: Omit<MigratedStores, 'images'>): Promise<void> {
+/** Migrates the graph, verifies or claims it, and skips the ids that it contains. @throws StoresDisagreeError */
+export async function prepareGraph({ maintenanceDb: db, graph }: Omit<MigratedStores, 'images'>): Promise<void> {
   // If the graph is unavailable, this throws before the lock is taken, so that no other process waits for the lock.
   await graph.claimedBy();
   await withMigrationLock(db, async (trx) => {
     await graph.migrate();
-    await joinGraph(trx, graph.within(trx));
+    const graphInTransaction = graph.within(trx);
+    await verifyOrClaim(trx, 'graph', graphInTransaction);
+    // A PostgreSQL restored from a backup may be older than the graph: new rows must not reuse the ids of existing nodes.
+    const { person, post } = await graphInTransaction.highestIds();
+    await raiseSequence(trx, 'accounts', person);
+    await raiseSequence(trx, 'posts', post);
   });
 }
 
-/** Joins the image store under the migration lock, as `joinStore` does. @throws StoresDisagreeError */
-export async function joinImageStore({ maintenanceDb: db, images }: Omit<MigratedStores, 'graph'>): Promise<void> {
-  // As in `migrateAndJoinGraph`.
+/** Verifies or claims the image store. @throws StoresDisagreeError */
+export async function prepareImageStore({ maintenanceDb: db, images }: Omit<MigratedStores, 'graph'>): Promise<void> {
+  // As in `prepareGraph`.
   await images.claimedBy();
-  await withMigrationLock(db, (trx) => joinStore(trx, 'images', images));
+  await withMigrationLock(db, (trx) => verifyOrClaim(trx, 'images', images));
 }
 
-/** Prepares for a start while the graph is unavailable: see `skipPossiblyUsedIds`. */
-export const skipIdsOfUnknownGraph = (db: Database) => withMigrationLock(db, skipPossiblyUsedIds);
+/**
+ * The number of ids to skip: more than the number of rows that may be missing from a restored backup of PostgreSQL. Ids
+ * have 53 bits, so this many can be skipped nine billion times.
+ */
+const SKIPPED_IDS = 1_000_000;
+
+/** Skips ids that the graph may contain, as `prepareGraph` does. Used if the graph is unavailable, so its ids are unknown. */
+export const skipIdsOfUnknownGraph = (db: Database): Promise<void> =>
+  withMigrationLock(db, async (trx) => {
+    await skipIds(trx, 'accounts', SKIPPED_IDS);
+    await skipIds(trx, 'posts', SKIPPED_IDS);
+  });
 
 /** Runs `work` in a transaction that holds the migration lock. */
 const withMigrationLock = <Result>(

@@ -9,7 +9,7 @@ import { diskImages } from './images/disk.js';
 import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';
 import type { S3Options } from './images/s3-bucket.js';
-import { joinImageStore, migrateAndJoinGraph, migrateDatabase, skipIdsOfUnknownGraph } from './migrate.js';
+import { prepareDatabase, prepareGraph, prepareImageStore, skipIdsOfUnknownGraph } from './migrate.js';
 import { createOutbox, type Outbox } from './outbox/index.js';
 import { openEmbeddedPostgres } from './postgres/embedded.js';
 import { type FreeSpace, requireRoomToStart, watchFreeSpace } from './postgres/free-space.js';
@@ -160,14 +160,14 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   const { db, graph } = stores;
   const closing = new AbortController();
   const preparations = [
-    { store: 'graph', gate: gates.graph, prepare: () => migrateAndJoinGraph(bare).then(bare.graph.warmUp) },
-    { store: 'images', gate: gates.images, prepare: () => joinImageStore(bare) },
+    { store: 'graph', gate: gates.graph, prepare: () => prepareGraph(bare).then(bare.graph.warmUp) },
+    { store: 'images', gate: gates.images, prepare: () => prepareImageStore(bare) },
   ] as const;
   const closers = new Closers();
   closers.add(bare.close);
   let embedded: EmbeddedJobs | undefined;
   try {
-    await retryUntilAvailable(() => migrateDatabase(bare));
+    await retryUntilAvailable(() => prepareDatabase(bare));
     if (config.postgres) await retryUntilAvailable(() => warmUpDatabase(bare.maintenanceDb));
     // Repeated only while PostgreSQL is unavailable: an unavailable graph or image store is prepared later.
     for (const preparation of preparations) await retryUntilAvailable(() => tryPrepare(preparation));
