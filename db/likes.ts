@@ -6,7 +6,7 @@ import { findPostOwners } from './posts.js';
 import { friendsLookup, type RelationsQuery, readRelations } from './relations.js';
 import { batched } from './support/batch.js';
 import { failpoint } from './support/failpoints.js';
-import { canSee, NONEXISTENT_OWNER } from './visibility.js';
+import { canSee, NONEXISTENT_OWNER, type Owner } from './visibility.js';
 
 /** A like to add (`liked` is true) or to remove. */
 export interface LikeChange {
@@ -20,9 +20,7 @@ interface Stores {
   graph: SocialGraph;
 }
 
-/**
- * `notVisible`: the post does not exist, or the person may not see it. `accountDeleted`: the person's account no longer exists.
- */
+/** `notVisible`: the post does not exist, or the person may not see it. `accountDeleted`: the person's account is deleted. */
 export type LikeOutcome = 'done' | 'notVisible' | 'accountDeleted';
 
 /**
@@ -66,7 +64,7 @@ async function checkVisibility(
   trx: DatabaseTransaction,
   graph: SocialGraph,
   changes: readonly LikeChange[],
-  lockedPosts: Pick<ReadonlyMap<number, unknown>, 'has'>,
+  lockedPosts: ReadonlyMap<number, Owner>,
 ): Promise<LikeOutcome[]> {
   const people = await findAccounts(
     trx,

@@ -2,10 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { Neo4jError } from 'neo4j-driver';
 import type { Log } from '../support/log.js';
 import * as cypher from './cypher.js';
-import { type LikesOfPost, MAX_EDGES_PER_REMOVAL, type RequestOutcome, type SocialGraph } from './index.js';
-import { neo4jBulkAccess } from './neo4j-bulk.js';
-import { connectNeo4j, type Neo4jOptions, type Run } from './neo4j-session.js';
-import { ensureNodes, idsOf, inLockOrder } from './neo4j-shared.js';
+import {
+  type BulkAccess,
+  type Edges,
+  type Like,
+  type LikesOfPost,
+  MAX_EDGES_PER_REMOVAL,
+  type Nodes,
+  type RequestOutcome,
+  type SocialGraph,
+} from './index.js';
+import { connectNeo4j, type Neo4jConnection, type Neo4jOptions, type Run } from './neo4j-session.js';
 import { warmUpNeo4j } from './neo4j-warm-up.js';
 
 /** The timeout of one call during a migration, a verification or a move. */
@@ -76,10 +83,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     return true;
   }
 
-  /**
-   * Creates a constraint. An interrupted earlier creation may have left the constraint's index, which is then dropped
-   * first.
-   */
+  /** Creates a constraint. Drops its index first, if an interrupted earlier creation has left it. */
   async function createConstraint({ create, dropIndex }: (typeof cypher.CONSTRAINTS)[number]): Promise<void> {
     const createOnce = () => maintenance.write((run) => run(create));
     await createOnce().catch(async (error) => {
@@ -123,12 +127,8 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
 
     requestersOf: async (person) => idsOf(await read(cypher.REQUESTERS_OF, { person })),
 
-    async like(likes) {
-      if (likes.length > 0) await change(cypher.LIKE, { likes: inLockOrder(likes) });
-    },
-    async unlike(likes) {
-      if (likes.length > 0) await change(cypher.UNLIKE, { likes: inLockOrder(likes) });
-    },
+    like: (likes) => change(cypher.LIKE, { likes: inLockOrder(likes) }),
+    unlike: (likes) => change(cypher.UNLIKE, { likes: inLockOrder(likes) }),
 
     request: (from, to) =>
       transition<RequestOutcome>([from, to], 'sent', async (run) => {
@@ -148,7 +148,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     removePerson: (id) => remove(cypher.REMOVE_EDGES_OF_PERSON, cypher.REMOVE_PERSON, id),
     removePost: (id) => remove(cypher.REMOVE_EDGES_OF_POST, cypher.REMOVE_POST, id),
 
-    bulk: neo4jBulkAccess(maintenance),
+    bulk: bulkAccess(maintenance),
 
     async claimedBy() {
       const [installation] = await read<{ id: string }>(cypher.READ_CLAIM);
@@ -186,3 +186,53 @@ interface RelationsRow {
   friendships: [person: number, friend: number][];
   likes: [post: number, count: number, likers: number[]][];
 }
+
+function bulkAccess({ read, write }: Neo4jConnection): BulkAccess {
+  return {
+    personIds: async (after, limit) => idsOf(await read(cypher.PERSON_IDS, { after, limit })),
+    postIds: async (after, limit) => idsOf(await read(cypher.POST_IDS, { after, limit })),
+
+    async edgesOf(people) {
+      const edges: Edges = { friendships: [], requests: [], likes: [] };
+      const rows = await read<{ type: string; start: number; end: number }>(cypher.EDGES_OF, { people });
+      for (const { type, start, end } of rows) {
+        if (type === 'FRIENDS_WITH') edges.friendships.push({ person: start, friend: end });
+        else if (type === 'REQUESTED') edges.requests.push({ from: start, to: end });
+        else edges.likes.push({ person: start, post: end });
+      }
+      return edges;
+    },
+
+    ensureNodes: (nodes) => write(ensureNodes(nodes)),
+
+    addEdges: ({ friendships, requests, likes }) =>
+      write(async (run) => {
+        await run(cypher.ADD_FRIENDSHIPS, { friendships });
+        await run(cypher.REQUEST, { requests });
+        await run(cypher.LIKE, { likes: inLockOrder(likes) });
+      }),
+
+    removeEdges: ({ friendships, requests, likes }) =>
+      write(async (run) => {
+        const edges = [
+          ...friendships.map(({ person, friend }) => ({ type: 'FRIENDS_WITH', from: person, to: friend })),
+          ...requests.map((request) => ({ type: 'REQUESTED', ...request })),
+        ];
+        await run(cypher.REMOVE_FRIEND_EDGES, { edges });
+        await run(cypher.UNLIKE, { likes: inLockOrder(likes) });
+      }),
+  };
+}
+
+const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
+
+/** Sorts likes by post, then by person, so that concurrent transactions rarely lock nodes in opposite orders and deadlock. */
+const inLockOrder = (likes: readonly Like[]) => likes.toSorted((a, b) => a.post - b.post || a.person - b.person);
+
+/** Returns a function that creates the missing nodes in a transaction. */
+const ensureNodes =
+  ({ people, posts }: Nodes) =>
+  async (run: Run) => {
+    if (people.length > 0) await run(cypher.ENSURE_PEOPLE, { people });
+    if (posts.length > 0) await run(cypher.ENSURE_POSTS, { posts });
+  };

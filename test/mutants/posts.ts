@@ -11,7 +11,7 @@ export const posts: Mutants = {
   },
   'liking twice fails': {
     file: 'db/graph/tables.ts',
-    find: 'on conflict do nothing`',
+    find: 'order by 1, 2 on conflict do nothing`',
     replace: '`',
     caughtBy: ['likes.like.idempotent'],
   },

@@ -23,8 +23,6 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     const unreachable = openTestGraph(t, { uri: 'bolt://127.0.0.1:1' });
     t.strictSame(await unreachable.relationsBetween([], [1], []), { friendships: [], likes: new Map() });
     t.strictSame(await unreachable.relationsBetween([1], [], []), { friendships: [], likes: new Map() });
-    await unreachable.like([]);
-    await unreachable.unlike([]);
   });
 
   t.test('nodes are created once and removed with their edges', async (t) => {
