@@ -74,11 +74,10 @@ interface EmbeddedJobs extends Pick<Maintenance, 'usage'> {
   stop(): Promise<void>;
 }
 
-/** The limits for deep pages. */
-const DEEP_PAGES = { concurrency: 1, maxWaitMs: 3000 };
+const DEEP_PAGE_LIMITS = { concurrency: 1, maxWaitMs: 3000 };
 
-/** The limits for large pages. A page of a hundred long posts takes about 15 MB while it is read and serialized. */
-const LARGE_PAGES = { concurrency: 4, maxWaitMs: 3000 };
+/** A page of a hundred long posts takes about 15 MB while it is read and serialized. */
+const LARGE_PAGE_LIMITS = { concurrency: 4, maxWaitMs: 3000 };
 
 /**
  * Opens the stores. Does not migrate them or start background jobs. If one cannot be opened, closes the others.
@@ -114,7 +113,7 @@ export async function openDatabase(
   log: Log,
   observer: Observer = noopObserver,
 ): Promise<Postgres> {
-  if (postgres) return openPostgres(postgres, log, observer, { warmUp: warmUpDatabase });
+  if (postgres) return openPostgres(postgres, log, observer, warmUpDatabase);
   await requireRoomToStart(directory.root);
   // Creating the database takes seconds, so the log says why the start takes so long.
   if (!existsSync(directory.postgres)) log.info({}, `Creating a database in ${dataDir} (first start only)…`);
@@ -184,7 +183,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   ).then(() => undefined);
   // Prevents an unhandled rejection if `verified` rejects before it is awaited.
   verified.catch(() => undefined);
-  const outbox = createOutbox({ ...stores, log }, observer);
+  const outbox = createOutbox(stores, log, observer);
   outbox.start();
   closers.add(outbox.stop);
   closers.add(startPurging(db, log).stop);
@@ -194,8 +193,8 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     outbox,
     read: createReaders(db, graph, observer),
     write: createWriters(stores, observer),
-    deepPages: createConcurrencyLimiter(DEEP_PAGES),
-    largePages: createConcurrencyLimiter(LARGE_PAGES),
+    deepPages: createConcurrencyLimiter(DEEP_PAGE_LIMITS),
+    largePages: createConcurrencyLimiter(LARGE_PAGE_LIMITS),
     embedded,
     verified,
     close: closers.close,

@@ -53,10 +53,7 @@ export interface Neo4jConnection {
 /** The wait before a retry. One or two retries usually resolve a deadlock. */
 const RETRY_BACKOFF_MS = { first: 20, max: 320 };
 
-/**
- * The maximum number of retries after errors other than contention. It makes calls to a stopped server fail before they
- * time out.
- */
+/** The maximum number of retries after errors other than contention. Calls to a stopped server fail before they time out. */
 const MAX_RETRIES = 5;
 
 /** A connection that was idle for longer than this is tested before it is used: a firewall may have dropped it. */
@@ -96,10 +93,7 @@ export function connectNeo4j(
   /** Drivers that have been replaced, and are still open. */
   const replaced = new Set<Driver>();
 
-  /**
-   * Replaces the driver, unless it has already been replaced. Closes the old one after the timeout of its calls in
-   * progress.
-   */
+  /** Replaces the driver, unless it has already been replaced. Closes the old one when its calls have timed out. */
   function replaceDriver(unresponsive: Driver): void {
     if (unresponsive !== driver) return;
     driver = open(poolSize);
@@ -109,10 +103,7 @@ export function connectNeo4j(
 
   let pendingProbe: Promise<unknown> | undefined;
 
-  /**
-   * Runs at most one probe at a time: the driver leaks the connection of a probe if the server accepts it but never
-   * responds.
-   */
+  /** Runs one probe at a time: the driver leaks the connection of a probe if the server accepts it but never responds. */
   async function probe(): Promise<unknown> {
     pendingProbe ??= verifyConnectivity().finally(() => {
       pendingProbe = undefined;
@@ -138,15 +129,14 @@ export function connectNeo4j(
       replaceDriver(driver);
       onOpen?.();
     },
-    ...(warmUp && { warmUp }),
+    warmUp,
     log,
   });
 
   /** Runs `use` with a session. Closes the session afterwards, or when the signal aborts. */
   async function withSession<Result>(signal: AbortSignal, use: (session: Session) => Promise<Result>): Promise<Result> {
     const sessionDriver = driver;
-    // Write access for reads too, so that they go to the leader: visibility checks must not read from a follower that lags
-    // behind.
+    // Write access for reads too, so that they go to the leader: visibility checks must not read from a follower that lags.
     const session = sessionDriver.session({ defaultAccessMode: neo4j.session.WRITE, fetchSize: FETCH_ALL });
     let closing: Promise<void> | undefined;
     const closeSession = async () => {
@@ -215,10 +205,7 @@ async function close(driver: Driver): Promise<void> {
   await driver.close().catch(() => undefined);
 }
 
-/**
- * Repeats an attempt after a contention error until the signal aborts, and after other retryable errors `MAX_RETRIES`
- * times.
- */
+/** Repeats an attempt: after contention until the signal aborts, after other retryable errors at most `MAX_RETRIES` times. */
 async function withRetries<Result>(signal: AbortSignal, attempt: () => Promise<Result>): Promise<Result> {
   for (let failures = 0; ; failures += 1) {
     try {

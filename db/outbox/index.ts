@@ -81,7 +81,7 @@ export async function enqueue(
 export const insertEntries = (query: RawBuilder<unknown>) =>
   sql<OutboxEntry>`insert into outbox (kind, key) ${query} returning id, kind, key`;
 
-/** Builds a query for the first due entries of a kind. The index begins with the kind, so the backlog of the others is not read. */
+/** Builds a query for the first due entries of a kind. The index begins with the kind, so those of other kinds are not read. */
 export const findDueEntries = (db: Database, kind: Kind) =>
   db
     .selectFrom('outbox')
@@ -109,11 +109,11 @@ interface Stores {
   graphTransactions: Database;
   graph: SocialGraph;
   images: ImageStore;
-  log: Log;
 }
 
 export function createOutbox(
-  { db, graphTransactions, graph, images, log }: Stores,
+  { db, graphTransactions, graph, images }: Stores,
+  log: Log,
   observer: Observer = noopObserver,
 ): Outbox {
   const stopped = new AbortController();
@@ -133,9 +133,9 @@ export function createOutbox(
     } catch (error) {
       const unavailable = error instanceof StoreUnavailableError;
       const attempts = await reschedule(id, unavailable ? MAX_UNAVAILABLE_BACKOFF_SECONDS : MAX_BACKOFF_SECONDS);
-      // An outage is logged by the circuit breaker of the store. Image files have no breaker, so the first failure of each entry
-      // is logged. An error without a cause is expected and not logged: a backup delays the removal (`images/holds.ts`), or the
-      // store has not been verified yet (`stores.ts`).
+      // An outage is logged by the circuit breaker of the store. Image files have none, so the first failure of each entry is
+      // logged. An error without a cause is expected: a backup delays the removal (`images/holds.ts`), or the store has not
+      // been verified yet (`stores.ts`).
       const isFirstFileError =
         unavailable &&
         images.kind === 'disk' &&
@@ -157,8 +157,7 @@ export function createOutbox(
         due_at: sql`${NOW} + least(power(2, least(attempts, 30)), ${maxBackoffSeconds}::int4) * interval '1 second'`,
       })
       .where('id', '=', id)
-      // Another process may have removed the node and scheduled the entry's second delivery. This condition leaves that schedule
-      // unchanged: see `deliverRemoval`.
+      // Keeps the schedule if another process has removed the node and scheduled a second delivery: see `deliverRemoval`.
       .where('due_at', '<=', NOW)
       .returning('attempts')
       .executeTakeFirst();

@@ -30,16 +30,13 @@ export interface PostgresOptions {
  */
 const MAINTENANCE = { poolSize: 2, timeoutMs: 24 * 60 * 60 * 1000, idleTimeoutMs: 60 * 60 * 1000 };
 
-/**
- * The server ends a transaction that is idle for this many statement timeouts. Transactions are idle while they wait for
- * the graph.
- */
+/** The server ends a transaction that is idle for this many statement timeouts. It is idle while it waits for the graph. */
 const IDLE_IN_TRANSACTION_FACTOR = 5;
 
 /**
  * How often PostgreSQL checks, while it runs a statement, whether the connection is still open. When a call times out, its
- * connection is closed. Without the check, the statement would occupy a server process as long as it runs or waits for a table, and
- * the replaced connections could exceed the maximum of the server.
+ * connection is closed. Without the check, the statement would occupy a server process as long as it runs or waits for a table,
+ * and the replaced connections could exceed the maximum of the server.
  */
 const CONNECTION_CHECK_INTERVAL_MS = 1000;
 
@@ -47,27 +44,26 @@ const CONNECTION_CHECK_INTERVAL_MS = 1000;
  * Connects to a PostgreSQL server. Settings that matter to other clients are made per transaction, not per session, so that
  * connections can go through PgBouncer in transaction mode.
  *
- * @param hooks its `warmUp` prepares a server that is available again, before the circuit breaker closes
+ * @param warmUpDatabase prepares a server that is available again, before the circuit breaker closes
  */
 export function openPostgres(
   { url, poolSize, graphPoolSize, timeoutMs }: PostgresOptions,
   log: Log,
   observer: Observer = noopObserver,
-  hooks: { warmUp?: (db: Database) => Promise<void> } = {},
+  warmUpDatabase?: (db: Database) => Promise<void>,
 ): Postgres {
-  const { warmUp } = hooks;
-  const createBreaker = (callTimeoutMs: number, options: { warmUp?: () => Promise<void> } = {}) =>
+  const createBreaker = (callTimeoutMs: number, warmUp?: () => Promise<void>) =>
     createCircuitBreaker({
       store: 'postgres',
       timeoutMs: callTimeoutMs,
       isUnavailable,
       probe: () => probe(url, Math.min(timeoutMs, MAX_PROBE_TIMEOUT_MS)),
-      ...options,
+      warmUp,
       log,
     });
   const breakers = {
     // Warmed up through the other pool, because the calls of this breaker fail until it is closed.
-    requests: createBreaker(timeoutMs, warmUp && { warmUp: (): Promise<void> => warmUp(databases.maintenanceDb) }),
+    requests: createBreaker(timeoutMs, async (): Promise<void> => warmUpDatabase?.(databases.maintenanceDb)),
     maintenance: createBreaker(MAINTENANCE.timeoutMs),
   };
   const createPoolWithBreaker = (max: number, breaker: CircuitBreaker) =>

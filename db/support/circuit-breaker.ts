@@ -85,17 +85,14 @@ interface Options {
   store: StoreName;
   /** The timeout of one call. */
   timeoutMs: number;
-  /**
-   * Makes a minimal request to the store, on a separate connection if the store has a pool. Rejects if the store is
-   * unavailable.
-   */
+  /** Makes a minimal request to the store, on a separate connection if it has a pool. Rejects if the store is unavailable. */
   probe(signal: AbortSignal): Promise<unknown>;
   /** Returns whether an error means that the store is unavailable, not that the request was invalid. */
   isUnavailable(error: unknown): boolean;
   /** Called when the breaker opens, for example to discard unresponsive connections. */
-  onOpen?(): void;
+  onOpen?: (() => void) | undefined;
   /** Prepares a store that is available again, so that its first calls are not slow. Called before the breaker closes. */
-  warmUp?(): Promise<unknown>;
+  warmUp?: (() => Promise<void>) | undefined;
   log: Log;
 }
 

@@ -29,7 +29,7 @@ export function createRepair(
   log: Log,
 ): Repair {
   const { db } = stores;
-  const outbox = createOutbox({ ...stores, log });
+  const outbox = createOutbox(stores, log);
 
   /**
    * Delivers entries until each has been tried once. After that, an entry is deleted or due later: for its second delivery, or
