@@ -12,8 +12,8 @@ interface Stores {
 type FriendshipChange = 'accept' | 'decline' | 'cancel' | 'unfriend';
 
 /**
- * Applies a change that a user has requested. Returns `accountDeleted` if the user's account no longer exists, and `notFound` if
- * the other account, the friendship or the friend request does not exist.
+ * Applies a change that a user has requested. Returns `accountDeleted` if the user's account does not exist, and `notFound` if
+ * the other account, the friendship or the friend request does not.
  */
 export async function changeFriendship(
   stores: Stores,

@@ -115,7 +115,7 @@ export async function verifyOrClaim(trx: DatabaseTransaction, storeName: Claimed
   let claimedBy = await store.claimedBy();
   if (claimedBy === undefined && installation[storeName] === null) {
     await store.claim(installation.id);
-    // Read again: another process may have claimed the store meanwhile. The graph keeps the first claim, an image store the last.
+    // Read again: another process may have claimed it meanwhile. The graph keeps the first claim, an image store the last.
     claimedBy = await store.claimedBy();
   }
   requireClaimedBy(installation, storeName, store.kind, claimedBy);

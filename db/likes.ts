@@ -26,9 +26,9 @@ export type LikeOutcome = 'done' | 'notVisible' | 'accountDeleted';
 /**
  * Adds and removes likes. Returns one outcome for each change, in the order of the changes.
  *
- * The graph is written while a PostgreSQL transaction holds shared locks, which prevent the deletion of the posts, their authors
- * and the people who like them. So no like outlives its post or its person. The graph in tables is part of the transaction, but
- * Neo4j commits each write by itself.
+ * The graph is written while a PostgreSQL transaction holds shared locks, which prevent the deletion of the posts, of their
+ * authors and of the people who like them. So no like outlives its post or its person. The graph in tables is part of the
+ * transaction, but Neo4j commits each write by itself.
  */
 export async function setLikes(
   { graphTransactions, graph }: Stores,

@@ -88,10 +88,7 @@ export interface InstallationTable {
   moving: Generated<boolean>;
   /** In a move that keeps this PostgreSQL: whether the change to another graph or image store is unfinished. */
   changing: Generated<boolean>;
-  /**
-   * In the source of a move to another PostgreSQL: the URL of the target without credentials, or its data directory. Null if
-   * the data was not moved.
-   */
+  /** The PostgreSQL that the data was moved to: its URL without credentials, or its data directory. Null if not moved. */
   moved_to: string | null;
 }
 

@@ -39,10 +39,7 @@ export const isWithinQuota = (
   sql<SqlBool>`(${bytes}::int8 <= ${replacedBytes}
     or stored_bytes + ${bytes}::int8 - ${replacedBytes} <= ${storageMaxBytes}::int8)`;
 
-/**
- * Returns whether an image is currently within the quota. A cheap check before the image is stored: `createPost` and
- * `changeStoredBytes` check again.
- */
+/** Returns whether an image is currently within the quota. `createPost` and `changeStoredBytes` check again. */
 export async function fitsStorageQuota(
   db: Database,
   account: number,

@@ -12,9 +12,6 @@ import {
 } from './posts.js';
 import { findSessions, listSessions, touchSessions } from './sessions.js';
 
-/** An id and a name that match no account, post, session or image. */
-const ABSENT = { id: 0, name: '' };
-
 const LOCK_TIMEOUT_MS = 1000;
 
 /**
@@ -22,7 +19,7 @@ const LOCK_TIMEOUT_MS = 1000;
  * server that has just started thus loads its catalogs and the upper levels of its indexes before the first request needs them.
  */
 export async function warmUpDatabase(db: Database): Promise<void> {
-  const { id, name } = ABSENT;
+  const [id, name] = [0, ''];
   await findSessions(db, [name]);
   await touchSessions(db, [name]);
   await listSessions(db, id, name);

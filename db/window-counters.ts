@@ -26,10 +26,7 @@ export interface WindowCounters {
 /** A key and the length of its window. */
 type Increment = readonly [key: string, windowMs: number];
 
-/**
- * The maximum number of batches in progress. It is high, because holding back calls to such a fast store would only delay
- * them.
- */
+/** The maximum number of batches in progress. It is high: Redis is so fast that holding calls back would only delay them. */
 const MAX_IN_FLIGHT = 16;
 
 /** Each increment ensures that the counter has an expiry time: a counter without one would block its client permanently. */

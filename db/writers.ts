@@ -13,9 +13,9 @@ export interface Writers {
 }
 
 /**
- * A change locks up to three accounts and posts, and the table of locks is shared by all clients of PostgreSQL. By default it has
- * room for 64 locks for each connection. During a slow response of the graph, larger batches of a few processes could fill it, and
- * statements of all kinds would fail.
+ * Each change takes up to three advisory locks. All clients of PostgreSQL share its lock table, which by default has room for
+ * 64 locks per connection. While the graph is slow, larger batches of a few processes could fill it, and statements of all
+ * kinds would fail.
  */
 const MAX_LIKES_PER_BATCH = 100;
 

@@ -15,7 +15,7 @@ interface BaseBackup {
   /** Yields all files and directories except WAL files. */
   files(): AsyncGenerator<ArchiveEntry>;
   /**
-   * Ends the backup. Returns a function that yields the backup's WAL files and its label, which makes PostgreSQL replay the WAL.
+   * Ends the backup. Returns a function that yields the backup's WAL files and its label, which makes PostgreSQL replay them.
    * `stop` itself reads no files, so it is fast: the caller holds off writes of images until it returns.
    */
   stop(): Promise<() => AsyncGenerator<ArchiveEntry>>;

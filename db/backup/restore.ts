@@ -63,7 +63,7 @@ async function extractInto({ root, restoring }: DataDirectory, archive: string):
     file: archive,
     cwd: restoring,
     strict: true,
-    filter: (path) => TOP_LEVEL_NAMES.some((name) => isIn(name, path)),
+    filter: (path) => TOP_LEVEL_NAMES.some((name) => path === name || path.startsWith(`${name}/`)),
   });
   syncTree(restoring);
   for (const name of TOP_LEVEL_NAMES) {
@@ -74,5 +74,3 @@ async function extractInto({ root, restoring }: DataDirectory, archive: string):
   await rm(restoring, { recursive: true });
   syncPath(root);
 }
-
-const isIn = (directory: string, path: string) => path === directory || path.startsWith(`${directory}/`);

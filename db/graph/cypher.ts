@@ -34,10 +34,7 @@ export const RELATIONS_BETWEEN = `
       }]
     } AS likes`;
 
-/**
- * Returns which of the people like each of the posts. Used for posts with many likes: Neo4j knows both nodes, and scans the
- * relationships of the one that has fewer.
- */
+/** Returns which people like each post. For posts with many likes: Neo4j scans the relationships of the node with fewer. */
 export const LIKERS_AMONG = `
   MATCH (post:Post)
   WHERE post.id IN $posts
@@ -153,10 +150,7 @@ export const REMOVE_FRIEND_EDGES = `
 export const READ_CLAIM = 'MATCH (i:Installation) RETURN i.id AS id LIMIT 1';
 export const RELEASE = 'MATCH (i:Installation) DELETE i';
 
-/**
- * Sets the installation marker, unless an installation other than `$previous` has set it. The unique `rank` ensures that there
- * is only one marker.
- */
+/** Sets the installation marker, unless an installation other than `$previous` has set it. `rank` makes it unique. */
 export const CLAIM = `
   MERGE (i:Installation {rank: 1})
   ON CREATE SET i.id = $installation

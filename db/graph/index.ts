@@ -75,26 +75,17 @@ export type RequestOutcome = 'sent' | 'friends' | 'alreadySent' | 'alreadyReceiv
  * `request`, `accept`, `decline`, `cancel` and `unfriend` are atomic: if several calls conflict, exactly one of them succeeds.
  */
 export interface SocialGraph {
-  /**
-   * The kind of the store, which the table `installation` records. `embedded` means the graph in tables, even if PostgreSQL itself
-   * is a server.
-   */
+  /** The kind that the table `installation` records. `embedded` means tables, even if PostgreSQL itself is a server. */
   readonly kind: 'embedded' | 'neo4j';
   /** Whether accounts and posts need nodes. If not, new accounts and posts need no outbox entry. */
   readonly hasNodes: boolean;
   /** The maximum time after which the server may still commit the write of an abandoned call; 0 if it cannot. */
   readonly maxCommitDelayMs: number;
 
-  /**
-   * Returns the graph for use inside a PostgreSQL transaction that holds the advisory locks. The graph in tables then runs its
-   * statements in that transaction.
-   */
+  /** Returns the graph for use while a transaction holds the advisory locks. With tables, its writes are part of it. */
   within(trx: DatabaseTransaction): SocialGraph;
 
-  /**
-   * Returns the friendships between two lists of people, and the likes of posts. One call, because a page of posts needs
-   * both.
-   */
+  /** Returns the friendships between two lists of people, and the likes of posts. A page of posts needs both. */
   relationsBetween(
     people: readonly number[],
     others: readonly number[],

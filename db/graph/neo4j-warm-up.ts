@@ -15,10 +15,7 @@ const UNREACHABLE_AGE_MS = Number.MAX_SAFE_INTEGER;
 /** Lengths of list parameters. Neo4j plans a statement separately for each order of magnitude of a list's length. */
 const LIST_SIZES = [1, 10];
 
-/**
- * Lengths of `people`, `others` and `posts` in lookups: first those of single requests (a friend, a post, a page), then of
- * batches.
- */
+/** Lengths of `people`, `others` and `posts`: first of single requests (a friend, a post, a page), then of batches. */
 const LOOKUPS = [
   [1, 1, 0],
   [1, 0, 1],

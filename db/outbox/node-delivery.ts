@@ -26,10 +26,7 @@ type Entry = Pick<Selectable<OutboxTable>, 'id' | 'kind' | 'key' | 'delivered'>;
  */
 type Outcome = 'done' | 'skipped' | 'continueAlone';
 
-/**
- * The maximum number of entries in a batch. A batch holds exclusive locks until it commits. Until then, logins of its people and
- * likes of its posts wait.
- */
+/** The maximum number of entries in a batch. Logins of its people and likes of its posts wait until it commits. */
 const MAX_BATCH_SIZE = 50;
 
 /**
@@ -79,11 +76,9 @@ async function deliverBatch(
   const outcomes = await graphTransactions.transaction().execute(async (trx) => {
     const entries = await claimAndLock(trx, ids);
     const idsOf = (kind: Entry['kind']) => entries.filter((entry) => entry.kind === kind).map(({ key }) => Number(key));
-    const people = idsOf('person');
-    const posts = idsOf('post');
     const existing = {
-      people: await findExistingIds(trx, 'accounts', people),
-      posts: await findExistingIds(trx, 'posts', posts),
+      people: await findExistingIds(trx, 'accounts', idsOf('person')),
+      posts: await findExistingIds(trx, 'posts', idsOf('post')),
     };
     const exists = ({ kind, key }: Entry) =>
       (kind === 'person' ? existing.people : existing.posts).includes(Number(key));

@@ -49,8 +49,8 @@ const CLAIM_DEADLINE = secondsFromNow(15 * 60);
 
 /**
  * Stores the file at `path` under a random name, and passes the pending image to `commit`, whose transaction has to claim it.
- * Removes the image if `commit` does not claim it. If the image cannot be stored, its entry remains until it is due. Returns the
- * result of `commit`.
+ * Removes the image if `commit` does not claim it. Returns the result of `commit`. If the image cannot be stored, its entry
+ * remains until it is due.
  *
  * @param extension without the dot
  */
@@ -72,8 +72,7 @@ export async function withPendingImage<Result>(
     failpoint('image stored');
     return await commit(image);
   } finally {
-    // Errors are ignored, because the transaction may already be committed. An unclaimed image is removed after the deadline
-    // anyway.
+    // Errors are ignored: the transaction may already be committed, and an unclaimed image is removed after the deadline.
     const isDue = !image.isClaimed && (await makeDue(db, entry).catch(() => false));
     if (isDue) await outbox.deliver([{ id: entry, kind: 'image', key: name }]);
   }

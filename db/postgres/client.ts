@@ -143,8 +143,8 @@ export async function retryDeadlocks<Result>(transact: () => Promise<Result>): P
 }
 
 /**
- * Returns whether an error means that PostgreSQL is unavailable. This includes all errors that PostgreSQL did not report, such as
- * lost connections. TypeErrors are excluded, because they are bugs in this service.
+ * Returns whether an error means that PostgreSQL is unavailable. This includes all errors that PostgreSQL did not report, such
+ * as lost connections, but not TypeErrors, which are bugs in this service.
  */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof pg.DatabaseError ? UNAVAILABLE.test(error.code ?? '') : !(error instanceof TypeError);

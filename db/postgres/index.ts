@@ -14,10 +14,7 @@ export interface PoolUsage {
   waiting: number;
 }
 
-/**
- * Access to PostgreSQL. With a PostgreSQL server, each `Database` has its own connection pool. With the embedded
- * PostgreSQL, all three share its only connection.
- */
+/** Access to PostgreSQL. On a server, each `Database` has its own pool. Embedded, all three share the only connection. */
 export interface Postgres {
   /** For the statements of requests. */
   db: Database;

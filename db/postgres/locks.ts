@@ -7,8 +7,8 @@ import type { DatabaseTransaction } from './index.js';
  * stores.
  *
  * Shared locks: taken by writes for which an account or post must continue to exist (likes, changes of friendships, new
- * sessions, new and edited posts, edited accounts). Exclusive locks: taken by deletions, by the delivery of the outbox entries of
- * people and posts, and by `npm run verify -- --repair`.
+ * sessions, new and edited posts, edited accounts). Exclusive locks: taken by deletions, and by the delivery of the outbox
+ * entries of people and posts, which `npm run verify -- --repair` uses too.
  *
  * Order: every transaction locks accounts by ascending id, then posts by ascending id, so that transactions cannot
  * deadlock. If the graph consists of tables, a trigger on likes takes one more lock last.
@@ -33,12 +33,12 @@ interface LockedIds {
 }
 
 /** Returns the lock keys in lock order. */
-const keysOf = ({ accounts = [], posts = [] }: LockedIds): string[] => {
-  const sorted = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - b);
-  return [...sorted(accounts).map((id) => BigInt(id) * 2n), ...sorted(posts).map((id) => BigInt(id) * 2n + 1n)].map(
-    String,
-  );
-};
+const keysOf = ({ accounts = [], posts = [] }: LockedIds): string[] => [
+  ...sorted(accounts).map((id) => String(2n * BigInt(id))),
+  ...sorted(posts).map((id) => String(2n * BigInt(id) + 1n)),
+];
+
+const sorted = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - b);
 
 /** Takes shared locks. Waits while other transactions hold exclusive ones. */
 export async function lockShared(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {

@@ -9,7 +9,7 @@
 /** With two, the store can work on one batch while the other is in transit. With more, each batch would only be smaller. */
 const DEFAULT_MAX_IN_FLIGHT = 2;
 
-/** Limits the number of parameters of a statement, and the time for which a large batch delays the next calls. */
+/** Limits the size of the arrays that are passed to a statement, and the time for which a batch delays the next calls. */
 const DEFAULT_MAX_BATCH_SIZE = 500;
 
 interface Options {
@@ -21,10 +21,7 @@ interface Options {
   tracer?: BatchTracer | undefined;
 }
 
-/**
- * Connects the traces of requests with the batches that serve them. It is needed because a batch runs in the asynchronous
- * context of an arbitrary call.
- */
+/** Connects the traces of requests with their batches. A batch itself runs in the asynchronous context of an arbitrary call. */
 export interface BatchTracer {
   /** Returns the origin of a call: a value that identifies the current request. */
   origin(): unknown;
@@ -66,13 +63,9 @@ export function batched<Key, Value>(
     inFlight += 1;
     onBatch?.(batch.length);
     try {
-      const keys = batch.map(({ key }) => key);
-      const values = await (tracer
-        ? tracer.run(
-            batch.map(({ origin }) => origin),
-            () => load(keys),
-          )
-        : load(keys));
+      const start = () => load(batch.map(({ key }) => key));
+      const origins = batch.map(({ origin }) => origin);
+      const values = await (tracer ? tracer.run(origins, start) : start());
       if (values.length !== batch.length)
         throw new Error(`Expected ${batch.length} values, but load returned ${values.length}`);
       for (const [index, { resolve }] of batch.entries()) resolve(values[index] as Value);

@@ -12,7 +12,7 @@ export const posts: Mutants = {
   'liking twice fails': {
     file: 'db/graph/tables.ts',
     find: 'order by 1, 2 on conflict do nothing`',
-    replace: '`',
+    replace: 'order by 1, 2`',
     caughtBy: ['likes.like.idempotent'],
   },
   'liked_by_me is true if any user likes the post': {

@@ -32,19 +32,13 @@ export class DatabaseNotOpenedError extends Error {
 }
 
 interface EmbeddedServer {
-  /**
-   * Returns a connection, which pg then opens. PostgreSQL has a single session: opening another connection disconnects this
-   * one.
-   */
+  /** Returns a connection, which pg then opens. There is a single session: opening a connection ends the previous one. */
   createConnection(): EmbeddedConnection;
   /** Shuts PostgreSQL down and ends the thread. */
   close(): Promise<void>;
 }
 
-/**
- * The wait before a restart. The first restart is immediate. The wait before the second is `min`, and it doubles up to
- * `max`.
- */
+/** The first restart is immediate. The wait before the second is `min`, and it doubles up to `max`. */
 const RESTART_BACKOFF_MS = { min: 250, max: 30_000 };
 
 /** The backoff is reset if a thread has run for at least this long. */
@@ -130,8 +124,7 @@ async function startWorker(workerData: WorkerInput): Promise<Worker> {
     eval: isSource,
     workerData,
     name: 'postgres',
-    // Not inherited from this process: hooks that `--import` loads, such as those of a test runner, do not belong in this
-    // thread.
+    // Not inherited from this process: hooks that `--import` loads, such as those of a test runner, do not belong here.
     execArgv: [],
   });
   const report = await new Promise<Report>((resolve, reject) => {
