@@ -50,6 +50,7 @@ type Store = Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy' | 'claim'>;
 export const CLAIMED_STORES = ['graph', 'images'] as const;
 export type ClaimedStore = (typeof CLAIMED_STORES)[number];
 
+/** The names of these stores in messages. */
 export const STORE_NAMES = { graph: 'social graph', images: 'image store' };
 
 /**

@@ -14,7 +14,7 @@ export interface Readers extends FeedReaders {
   account(id: number): Promise<Account | undefined>;
 }
 
-export function createReaders(db: Database, graph: SocialGraph, observer: Observer): Readers {
+export function createReaders({ db, graph }: { db: Database; graph: SocialGraph }, observer: Observer): Readers {
   const batchOptions = (name: keyof Readers) => observedBatches(observer, name);
   const relations = batched((queries: RelationsQuery[]) => readRelations(graph, queries), batchOptions('relations'));
   return {

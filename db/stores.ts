@@ -156,7 +156,6 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     graph: withMetrics('graph', bare.graph, observer, gates.graph),
     images: withMetrics('images', withCache(bare.images), observer, gates.images),
   };
-  const { db, graph } = stores;
   const closing = new AbortController();
   const preparations = [
     { store: 'graph', gate: gates.graph, prepare: () => prepareGraph(bare).then(bare.graph.warmUp) },
@@ -186,12 +185,12 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   const outbox = createOutbox(stores, log, observer);
   outbox.start();
   closers.add(outbox.stop);
-  closers.add(startPurging(db, log).stop);
+  closers.add(startPurging(stores.db, log).stop);
   closers.add(() => closing.abort());
   return {
     ...stores,
     outbox,
-    read: createReaders(db, graph, observer),
+    read: createReaders(stores, observer),
     write: createWriters(stores, observer),
     deepPages: createConcurrencyLimiter(DEEP_PAGE_LIMITS),
     largePages: createConcurrencyLimiter(LARGE_PAGE_LIMITS),

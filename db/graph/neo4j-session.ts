@@ -32,7 +32,7 @@ export interface Neo4jOptions {
 /** Runs one statement and returns its rows. Numbers in the parameters are sent as integers. */
 export type Run = <Row extends object>(cypher: string, parameters?: object) => Promise<Row[]>;
 
-/** A connection pool. Calls throw StoreUnavailableError if the server is unavailable or does not respond within the timeout. */
+/** A pool of connections. Its calls throw StoreUnavailableError if the server is unavailable or does not respond in time. */
 export interface Neo4jConnection {
   /** Runs one read-only statement, as an auto-commit transaction. */
   read: Run;

@@ -55,18 +55,18 @@ export function createConcurrencyLimiter({ concurrency, maxWaitMs }: Options): C
       return;
     }
     await new Promise<void>((resolve, reject) => {
-      const settle = (error?: Error) => {
+      const leaveQueue = (error?: Error) => {
         waiting.delete(start);
         clearTimeout(timer);
-        signal?.removeEventListener('abort', drop);
+        signal?.removeEventListener('abort', cancel);
         if (error) reject(error);
         else resolve();
       };
       // The slot passes from the previous work to this one, so `running` stays the same.
-      const start = () => settle();
-      const drop = () => settle(new ClientDisconnectedError());
-      const timer = setTimeout(() => settle(new OverloadedError()), maxWaitMs);
-      signal?.addEventListener('abort', drop);
+      const start = () => leaveQueue();
+      const cancel = () => leaveQueue(new ClientDisconnectedError());
+      const timer = setTimeout(() => leaveQueue(new OverloadedError()), maxWaitMs);
+      signal?.addEventListener('abort', cancel);
       waiting.add(start);
     });
   }
