@@ -12,10 +12,7 @@ import { readChunks, SMALL_IMAGE_BYTES, streamOf } from './small-images.js';
 /** The name of the installation marker. The names of images never begin with a dot. */
 const MARKER_FILE = '.installation';
 
-/**
- * Stores images as files in a directory. The directory of uploads must be on the same file system, because `put` renames
- * files.
- */
+/** Stores images as files in a directory. Uploads must be on the same file system, because `put` renames their files. */
 export function diskImages(directory: string): ImageStore {
   const path = (name: string) => join(directory, name);
 

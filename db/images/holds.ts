@@ -1,14 +1,9 @@
 import { StoreUnavailableError } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 
-/**
- * Lets a backup hold off changes to the image store while it copies the images. Each method returns a function that ends the
- * hold.
- */
+/** Lets a backup hold off changes while it copies the images. Each method returns a function that ends the hold. */
 export interface ImageHolds {
-  /**
-   * Makes new removals fail with StoreUnavailableError, so that the outbox retries them later. Waits for removals in progress.
-   */
+  /** Makes new removals fail with StoreUnavailableError: the outbox retries them later. Waits for removals in progress. */
   holdRemovals(): Promise<() => void>;
   /** Makes new `put` calls wait until the hold ends. Waits for `put` calls in progress. */
   holdPuts(): Promise<() => void>;

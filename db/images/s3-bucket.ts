@@ -8,10 +8,7 @@ export interface S3Options {
   /** The URL of the server; undefined for AWS. */
   endpoint: string | undefined;
   bucket: string;
-  /**
-   * Whether URLs have the form `endpoint/bucket/name`, not `bucket.endpoint/name`. Most servers other than AWS require the
-   * former.
-   */
+  /** Whether URLs have the form `endpoint/bucket/name`, not `bucket.endpoint/name`. Most servers other than AWS need this. */
   pathStyle: boolean;
   /** The timeout of one call, and the idle timeout of a response body. */
   timeoutMs: number;
@@ -197,10 +194,7 @@ async function resolveBucket(
   };
 }
 
-/**
- * Replaces an SDK error that is caused by a response: it contains the access key and the signed request, which must not be
- * logged.
- */
+/** Replaces an SDK error that was caused by a response, because it contains the access key, which must not be logged. */
 function withoutDetails(error: Error & { $metadata?: { httpStatusCode?: number } }): Error {
   const status = error.$metadata?.httpStatusCode;
   return status === undefined ? error : new S3ResponseError(status, error.name);
