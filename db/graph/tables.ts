@@ -32,15 +32,15 @@ export function tableGraph(db: Database): SocialGraph {
     return numDeletedRows > 0n;
   }
 
-  /** Deletes at most `MAX_EDGES_PER_REMOVAL` of the rows that meet the condition. Returns the number of deleted rows. */
+  /** Deletes at most `MAX_EDGES_PER_REMOVAL` of the rows that meet the condition. Returns false if more may be left. */
   async function removeSome(
     table: 'graph_likes' | 'graph_friendships',
     condition: RawBuilder<SqlBool>,
-  ): Promise<number> {
+  ): Promise<boolean> {
     const { numAffectedRows } = await sql`
       delete from ${sql.table(table)} where ctid = any(array(
         select ctid from ${sql.table(table)} where ${condition} limit ${MAX_EDGES_PER_REMOVAL}))`.execute(db);
-    return Number(numAffectedRows);
+    return Number(numAffectedRows) < MAX_EDGES_PER_REMOVAL;
   }
 
   return {
@@ -135,12 +135,11 @@ export function tableGraph(db: Database): SocialGraph {
     ensureNodes: async () => undefined,
 
     async removePerson(id) {
-      const likes = await removeSome('graph_likes', sql`person_id = ${id}`);
-      const friendships = await removeSome('graph_friendships', sql`lo = ${id} or hi = ${id}`);
-      return likes < MAX_EDGES_PER_REMOVAL && friendships < MAX_EDGES_PER_REMOVAL;
+      const areLikesRemoved = await removeSome('graph_likes', sql`person_id = ${id}`);
+      const areFriendshipsRemoved = await removeSome('graph_friendships', sql`lo = ${id} or hi = ${id}`);
+      return areLikesRemoved && areFriendshipsRemoved;
     },
-
-    removePost: async (id) => (await removeSome('graph_likes', sql`post_id = ${id}`)) < MAX_EDGES_PER_REMOVAL,
+    removePost: (id) => removeSome('graph_likes', sql`post_id = ${id}`),
 
     bulk: bulkAccess(db),
 
