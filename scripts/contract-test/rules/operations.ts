@@ -2,9 +2,10 @@ import { type ContractOperation, contract } from '../document.js';
 import type { RequestOptions } from '../exchange.js';
 import { expectCode, expectEqual, expectErrorShape, expectProblemCodes, expectProblems } from '../expect.js';
 import { CHUNKED, contentType, rawForm, UNUSED_ID, WRONG_PASSWORD } from '../fixtures.js';
-import { rule, type Subject } from '../rule.js';
+import type { Subject } from '../rule.js';
+import { userRules } from './user-rule.js';
 
-/** All other parameters are ids. They get an unused id, so that a request that is wrongly accepted changes nothing. */
+/** All other parameters are ids. An unused id ensures that a request changes nothing, even if it is wrongly accepted. */
 const PARAMETER_VALUES: Record<string, number> = { limit: 1, offset: 7 };
 
 /** Returns the request line of an operation, with valid parameters that refer to nothing that exists. */
@@ -14,122 +15,108 @@ export function validRequest(operation: ContractOperation, query: string[] = [])
   return `${operation.method} ${path}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
 }
 
-/** Returns the first example body of the document, with additional fields. */
-export function exampleBody(
-  { requestBody }: ContractOperation,
-  additional: Record<string, string> = {},
-): RequestOptions {
+/** Returns the first example body of the document, if the operation has one. */
+export function exampleBody({ requestBody }: ContractOperation): RequestOptions {
   const [example] = Object.values(requestBody?.examples ?? {});
   if (!requestBody || !example) return {};
-  const fields = { ...example.value, ...additional };
-  if (requestBody.mediaType === 'application/json') return { json: fields };
-  return { form: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])) };
+  if (requestBody.mediaType === 'application/json') return { json: example.value };
+  return { form: Object.fromEntries(Object.entries(example.value).map(([name, value]) => [name, String(value)])) };
 }
-
-/** Returns the names of the text fields of an operation that takes a form. */
-const formTexts = ({ requestBody }: ContractOperation): string[] =>
-  requestBody?.mediaType === 'multipart/form-data'
-    ? Object.keys(requestBody.schema.properties ?? {}).filter((name) => name !== 'image')
-    : [];
 
 const JSON_TYPE = contentType('application/json');
 const MAX_BODY_BYTES = 64 * 1024;
+
+/** A request for each operation that takes a form, and the names of its text fields. */
+const FORM_REQUESTS = contract
+  .filter(({ requestBody }) => requestBody?.mediaType === 'multipart/form-data')
+  .map((operation) => ({
+    request: validRequest(operation),
+    names: Object.keys(operation.requestBody?.schema.properties ?? {}).filter((name) => name !== 'image'),
+  }));
+
+const adaRule = userRules('ada');
 
 /** Rules that hold for every operation, each checked on some of them. */
 export const operations: Subject = {
   name: 'Every operation',
   rules: [
-    rule('http.query.repeated', 'A repeated query parameter returns 400, even with equal values.', async (users) => {
-      const { send } = await users.sharedUser('ada');
-      expectProblemCodes(await send(400, 'GET /posts?limit=5&limit=5'), 'query.limit repeated');
-      expectProblemCodes(await send(400, 'GET /posts?limit[]=5'), 'query.limit[] unknown_field');
-      expectProblemCodes(await send(400, 'POST /posts/like?id=7&id=8'), 'query.id repeated');
-    }),
+    adaRule(
+      'http.query.repeated',
+      'A repeated query parameter returns 400, even with equal values.',
+      async ({ send }) => {
+        expectProblemCodes(await send(400, 'GET /posts?limit=5&limit=5'), 'query.limit repeated');
+        expectProblemCodes(await send(400, 'GET /posts?limit[]=5'), 'query.limit[] unknown_field');
+        expectProblemCodes(await send(400, 'POST /posts/like?id=7&id=8'), 'query.id repeated');
+      },
+    ),
 
-    rule(
+    adaRule(
       'http.form.repeated-field',
       'A repeated form field returns 400, even with equal values, and the response names it.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
-        for (const operation of contract) {
-          const names = formTexts(operation);
-          if (names.length === 0) continue;
+      async ({ send }) => {
+        for (const { request, names } of FORM_REQUESTS) {
           const parts = names.map((name) => ({ name, content: 'true' }));
-          const response = await send(400, validRequest(operation), rawForm(...parts, ...parts));
+          const response = await send(400, request, rawForm(...parts, ...parts));
           expectProblems(response, ...names.map((name) => `body.${name}`));
         }
       },
     ),
 
-    rule(
+    adaRule(
       'http.form.file-for-text',
       'A file in place of a text field returns 400, even if it contains only text, and the response names it.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
-        for (const operation of contract) {
-          const names = formTexts(operation);
-          if (names.length === 0) continue;
+      async ({ send }) => {
+        for (const { request, names } of FORM_REQUESTS) {
           const parts = names.map((name) => ({ name, content: 'true', fileName: 'a.txt', type: 'text/plain' }));
-          const response = await send(400, validRequest(operation), rawForm(...parts));
+          const response = await send(400, request, rawForm(...parts));
           expectProblemCodes(response, ...names.map((name) => `body.${name} not_text`));
         }
       },
     ),
 
-    rule(
+    adaRule(
       'http.fields.prototype-names',
       '__proto__ and constructor are undocumented fields like any other, and return 400.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
+      async ({ send }) => {
         const body = `{"password":"${WRONG_PASSWORD}","__proto__":{"a":1}}`;
         expectProblems(await send(400, 'DELETE /profiles/me', { body, headers: JSON_TYPE }), 'body.__proto__');
-        expectProblems(
-          await send(400, 'POST /posts/create', { form: { title: 'A', text: 'A', constructor: 'x' } }),
-          'body.constructor',
-        );
+        const form = { title: 'A', text: 'A', constructor: 'x' };
+        expectProblems(await send(400, 'POST /posts/create', { form }), 'body.constructor');
         expectProblemCodes(await send(400, 'GET /posts?__proto__=1'), 'query.__proto__ unknown_field');
       },
     ),
 
-    rule(
+    adaRule(
       'http.errors.lists-every-problem',
       'A 400 lists every problem in the query and the body of the request, up to 100.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
+      async ({ send }) => {
         const form = { title: '', author_id: '1' };
-        expectProblems(
-          await send(400, 'POST /posts/create?page=1', { form }),
-          'body.author_id',
-          'body.text',
-          'body.title',
-          'query.page',
-        );
-        expectProblems(await send(400, 'PUT /posts/edit?id=x', { form }), 'body.author_id', 'body.title', 'query.id');
+        const create = await send(400, 'POST /posts/create?page=1', { form });
+        expectProblems(create, 'body.author_id', 'body.text', 'body.title', 'query.page');
+        const edit = await send(400, 'PUT /posts/edit?id=x', { form });
+        expectProblems(edit, 'body.author_id', 'body.title', 'query.id');
         const manyNames = Array.from({ length: 101 }, (_, index) => `unknown${index}=`);
         const response = await send(400, `GET /posts?${manyNames.join('&')}`);
         expectEqual(response, 'the number of problems', response.body.errors?.length, 100);
       },
     ),
 
-    rule(
+    adaRule(
       'http.errors.malformed-json',
       'Malformed JSON, and a JSON body that is not an object, return 400 with a JSON error body.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
-        const notUtf8 = Buffer.from([...Buffer.from('{"password":"'), 0xff, ...Buffer.from('"}')]);
+      async ({ send }) => {
+        const notUtf8 = Buffer.from('{"password":"\xff"}', 'latin1');
         for (const body of ['{', '[]', '7', 'null', '"x"', ' ', notUtf8]) {
-          expectErrorShape(
-            expectProblems(await send(400, 'DELETE /profiles/me', { body, headers: JSON_TYPE }), 'body.'),
-          );
+          const response = await send(400, 'DELETE /profiles/me', { body, headers: JSON_TYPE });
+          expectErrorShape(expectProblems(response, 'body.'));
         }
       },
     ),
 
-    rule(
+    adaRule(
       'http.body.too-large',
       'A JSON body of 64 KiB is accepted. A larger body returns 413 regardless of its fields and the query. Without credentials it returns 401.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
+      async ({ send }, users) => {
         // Fewer characters than bytes.
         const json = Buffer.from(JSON.stringify({ extra: 'é'.repeat(1000) }));
         const sent = (byteCount: number, headers = {}) => ({
@@ -146,45 +133,36 @@ export const operations: Subject = {
       },
     ),
 
-    rule('http.fields.nul', 'NUL, and form fields that are not valid UTF-8, return 400.', async (users) => {
-      const { send } = await users.sharedUser('ada');
-      expectProblems(
-        await send(400, 'POST /posts/create', { form: { title: 'a\0', text: 'b\0' } }),
-        'body.text',
-        'body.title',
-      );
+    adaRule('http.fields.nul', 'NUL, and form fields that are not valid UTF-8, return 400.', async ({ send }) => {
+      const form = { title: 'a\0', text: 'b\0' };
+      expectProblems(await send(400, 'POST /posts/create', { form }), 'body.text', 'body.title');
       expectProblems(await send(400, 'GET /posts?limit=%00'), 'query.limit');
       const surrogate = { name: 'text', content: Buffer.from('a\xed\xa0\x80', 'latin1') };
-      expectProblems(
-        await send(400, 'POST /posts/create', rawForm({ name: 'title', content: 'a' }, surrogate)),
-        'body.text',
-      );
+      const sent = rawForm({ name: 'title', content: 'a' }, surrogate);
+      expectProblems(await send(400, 'POST /posts/create', sent), 'body.text');
     }),
 
-    rule(
+    adaRule(
       'http.order.media-type-before-fields',
       'The media type is checked before the fields: 415 takes precedence over 400.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
+      async ({ send }) => {
         await send(415, 'POST /posts/create?page=1', { body: 'hello', headers: contentType('text/plain') });
       },
     ),
 
-    rule(
+    adaRule(
       'http.order.fields-before-existence',
       'The fields are checked before the existence of the post: 400 takes precedence over 404.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
+      async ({ send }) => {
         expectProblems(await send(400, `PUT /posts/edit?id=${UNUSED_ID}`, { form: { title: '' } }), 'body.title');
         expectProblems(await send(400, `GET /posts/${UNUSED_ID}?page=1`), 'query.page');
       },
     ),
 
-    rule(
+    adaRule(
       'http.order.fields-password-conflict',
       'The fields are checked before the password, and the password before conflicts: 400, then 401, then 409.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
+      async ({ send }, users) => {
         const { username } = await users.sharedUser('ben');
         const form = { username, current_password: WRONG_PASSWORD };
         expectProblems(await send(400, 'PUT /profiles/me', { form: { ...form, private: 'maybe' } }), 'body.private');

@@ -8,31 +8,29 @@ import {
 } from '../../expect.js';
 import { claimsOf, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
+import { startSession } from '../session.js';
+import { userRules } from '../user-rule.js';
+
+const adaRule = userRules('ada');
 
 export const changeRules: Rule[] = [
-  rule(
+  adaRule(
     'passwords.change.resulting-account',
     'A new password is checked against the username and the email that result from the update.',
-    async (users) => {
-      const { send, username: former, password: current_password } = await users.sharedUser('ada');
-      const form = { current_password, password: 'Teal_58-Harbour', username: 'harbour' };
-      expectProblems(await send(400, 'PUT /profiles/me', { form }), 'body.password');
-      const email = 'teal_58@example.org';
-      expectProblems(
-        await send(400, 'PUT /profiles/me', { form: { ...form, username: 'elk', email } }),
-        'body.password',
-      );
-      // The username is also the local part of the email. If one of the two changes, the password must not contain the other.
-      const changes = { email: 'elk@example.org', username: 'elk' };
+    async ({ send, username: former, password: current_password }) => {
+      const changes = { username: 'elk', email: 'elk@example.org' };
       const password = `Teal_58${former.toUpperCase()}`;
-      for (const [field, value] of Object.entries(changes)) {
-        const response = await send(400, 'PUT /profiles/me', {
-          form: { current_password, password, [field]: value },
-        });
+      for (const form of [
+        { password: 'Teal_58-Harbour', username: 'harbour' },
+        { password: 'Teal_58-Harbour', username: 'elk', email: 'teal_58@example.org' },
+        // The former username is also the local part of the email. If only one of them changes, the other still applies.
+        { password, username: changes.username },
+        { password, email: changes.email },
+      ] as Record<string, string>[]) {
+        const response = await send(400, 'PUT /profiles/me', { form: { ...form, current_password } });
         expectProblems(response, 'body.password');
       }
-      const wrong = { ...changes, password, current_password: WRONG_PASSWORD };
-      await send(401, 'PUT /profiles/me', { form: wrong });
+      await send(401, 'PUT /profiles/me', { form: { ...changes, password, current_password: WRONG_PASSWORD } });
     },
   ),
 
@@ -46,44 +44,39 @@ export const changeRules: Rule[] = [
     },
   ),
 
-  rule(
+  adaRule(
     'passwords.change.current-password-required',
     'A password change by PUT /profiles/me requires current_password.',
-    async (users) => {
-      const { send } = await users.sharedUser('ada');
+    async ({ send }, users) => {
       const form = { password: users.newUser().password };
       expectProblemCodes(await send(400, 'PUT /profiles/me', { form }), 'body.current_password required');
     },
   ),
 
-  rule(
+  adaRule(
     'passwords.change.wrong-current-password',
     'A wrong current_password on PUT /profiles/me returns 401 invalid_password with the message “Invalid password”.',
-    async (users) => {
-      const { send } = await users.sharedUser('ada');
+    async ({ send }, users) => {
       const form = { password: users.newUser().password, current_password: WRONG_PASSWORD };
-      const response = await send(401, 'PUT /profiles/me', { form });
-      expectCode(response, 'invalid_password');
-      expectThat(response.body.message === 'Invalid password', 'the message Invalid password', response);
+      const response = expectCode(await send(401, 'PUT /profiles/me', { form }), 'invalid_password');
+      expectEqual(response, 'the message', response.body.message, 'Invalid password');
       expectEqual(response, 'WWW-Authenticate', response.headers.get('www-authenticate'), 'Bearer');
     },
   ),
 
-  rule(
+  adaRule(
     'passwords.current-password.always-checked',
     'PUT /profiles/me checks current_password whenever it is sent, even without a new password.',
-    async (users) => {
-      const { send } = await users.sharedUser('ada');
+    async ({ send }) => {
       const form = { name: 'Another Name', current_password: WRONG_PASSWORD };
       await send(401, 'PUT /profiles/me', { form });
     },
   ),
 
-  rule(
+  adaRule(
     'passwords.current-password.alone',
     'A profile update with current_password as its only field returns 400.',
-    async (users) => {
-      const { send, password: current_password } = await users.sharedUser('ada');
+    async ({ send, password: current_password }) => {
       expectProblemCodes(await send(400, 'PUT /profiles/me', { form: { current_password } }), 'body. no_changes');
     },
   ),
@@ -94,20 +87,18 @@ export const changeRules: Rule[] = [
     async (users) => {
       const user = await users.register();
       const stranger = await users.sharedUser('ada');
-      const otherToken = (await users.login(user)).body.token;
+      const other = await startSession(users, user);
       // A service may cache sessions that were used.
-      await users.anonymous.send(200, 'GET /auth/me', { token: otherToken });
+      await other.send(200, 'GET /auth/me');
+      const { email, password: formerPassword } = user;
       const { password } = users.newUser();
-      const form = { password, current_password: user.password };
-      const changed = await user.send(200, 'PUT /profiles/me', { form });
-      for (const token of [user.token, otherToken]) await users.anonymous.send(401, 'GET /auth/me', { token });
+      const form = { password, current_password: formerPassword };
+      expectClearedCookie(await user.send(200, 'PUT /profiles/me', { form }));
+      for (const { send } of [user, other]) await send(401, 'GET /auth/me');
       await users.anonymous.send(401, 'GET /auth/me', withCookie(user.token));
-      expectClearedCookie(changed);
-      await users.anonymous.send(401, 'POST /auth/login', {
-        json: { email: user.email, password: user.password },
-      });
-      const { token } = (await users.login({ ...user, password })).body;
-      const response = await users.anonymous.send(200, 'GET /auth/sessions', { token });
+      await users.anonymous.send(401, 'POST /auth/login', { json: { email, password: formerPassword } });
+      const { send } = await startSession(users, { email, password });
+      const response = await send(200, 'GET /auth/sessions');
       expectThat(response.body.length === 1, 'one session, from the login after the change', response);
       await stranger.send(200, 'GET /auth/me');
     },

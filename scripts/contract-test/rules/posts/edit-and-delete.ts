@@ -1,13 +1,15 @@
 import { expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
 import { idsOf, png, privateProfile, publicProfile, publish, UNUSED_ID } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
+import { userRules } from '../user-rule.js';
+
+const adaRule = userRules('ada');
 
 export const editAndDeleteRules: Rule[] = [
-  rule(
+  adaRule(
     'posts.edit.changes-sent-fields',
     'PUT /posts/edit returns 200 and the updated post. It changes the fields that are sent and leaves the others unchanged.',
-    async (users) => {
-      const ada = await users.sharedUser('ada');
+    async (ada) => {
       const post = await publish(ada);
       const response = await ada.send(200, `PUT /posts/edit?id=${post.id}`, { form: { title: 'Another' } });
       expectEqual(response, 'the post', response.body, { ...post, title: 'Another' });
@@ -16,18 +18,14 @@ export const editAndDeleteRules: Rule[] = [
     },
   ),
 
-  rule(
+  adaRule(
     'posts.edit.nothing-to-change',
     'PUT /posts/edit returns 400 if no field is sent, or only remove_image=false.',
-    async (users) => {
-      const ada = await users.sharedUser('ada');
-      const { id } = await publish(ada);
-      expectProblemCodes(
-        await ada.send(400, `PUT /posts/edit?id=${id}`, { form: { remove_image: 'false' } }),
-        'body. no_changes',
-      );
-      await ada.send(400, `PUT /posts/edit?id=${id}`);
-      await ada.send(200, `PUT /posts/edit?id=${id}`, { form: { title: 'A title' } });
+    async (ada) => {
+      const request = `PUT /posts/edit?id=${(await publish(ada)).id}`;
+      expectProblemCodes(await ada.send(400, request, { form: { remove_image: 'false' } }), 'body. no_changes');
+      await ada.send(400, request);
+      await ada.send(200, request, { form: { title: 'A title' } });
     },
   ),
 
@@ -67,11 +65,11 @@ export const editAndDeleteRules: Rule[] = [
     },
   ),
 
-  rule(
+  adaRule(
     'posts.delete.success',
     'DELETE /posts/delete returns 200 and removes the post for all users.',
-    async (users) => {
-      const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
+    async (ada, users) => {
+      const ben = await users.sharedUser('ben');
       const { id } = await publish(ada);
       await ada.send(200, `DELETE /posts/delete?id=${id}`);
       for (const { send } of [ada, ben]) await send(404, `GET /posts/${id}`);
@@ -82,8 +80,7 @@ export const editAndDeleteRules: Rule[] = [
     },
   ),
 
-  rule('posts.delete.image', 'Deleting a post removes its stored image.', async (users) => {
-    const ada = await users.sharedUser('ada');
+  adaRule('posts.delete.image', 'Deleting a post removes its stored image.', async (ada) => {
     const { id, image } = await publish(ada, { image: png() });
     await ada.send(200, `GET ${image}`);
     await ada.send(200, `DELETE /posts/delete?id=${id}`);

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { CheckedResponse } from '../../exchange.js';
 import { expectCode, expectEqual, expectProblems, expectThat } from '../../expect.js';
 import { idsOf, type Post, png } from '../../fixtures.js';
 import { blackPng } from '../../image-builders.js';
 import { type Rule, rule } from '../../rule.js';
+import { startSession } from '../session.js';
+import { userRules } from '../user-rule.js';
+
+const adaRule = userRules('ada');
 
 /** Returns the options of a request to create a post with an Idempotency-Key. */
 const withKey = (key: string, form: Record<string, string | File> = { title: 'A title', text: 'A text' }) => ({
@@ -18,35 +23,34 @@ export const idempotencyKeyRules: Rule[] = [
       const ada = await users.register();
       const sent = withKey(randomUUID(), { title: 'A title', text: 'A text', image: png() });
       const first = await ada.send(201, 'POST /posts/create', sent);
+      const expectFirst = (response: CheckedResponse) => {
+        expectEqual(response, 'the response', response.body, first.body);
+        expectEqual(response, 'Location', response.headers.get('location'), first.headers.get('location'));
+      };
       const reordered = Object.fromEntries(Object.entries(sent.form).reverse());
-      const retry = await ada.send(201, 'POST /posts/create', { ...sent, form: reordered });
-      expectEqual(retry, 'the response', retry.body, first.body);
+      expectFirst(await ada.send(201, 'POST /posts/create', { ...sent, form: reordered }));
       await ada.send(200, 'PUT /profiles/me', { form: { username: users.newUser().username } });
       await ada.send(200, `POST /posts/like?id=${first.body.id}`);
       const edit = { form: { title: 'Edited', remove_image: 'true' } };
       await ada.send(200, `PUT /posts/edit?id=${first.body.id}`, edit);
-      expectEqual(retry, 'the response', (await ada.send(201, 'POST /posts/create', sent)).body, first.body);
+      expectFirst(await ada.send(201, 'POST /posts/create', sent));
       await ada.send(200, `DELETE /posts/delete?id=${first.body.id}`);
-      const { token } = (await users.login(ada)).body;
-      const late = await users.anonymous.send(201, 'POST /posts/create', { ...sent, token });
-      expectEqual(late, 'the response', late.body, first.body);
-      const locations = [retry, late].map(({ headers }) => headers.get('location'));
-      expectEqual(late, 'Location, twice', locations, Array(2).fill(first.headers.get('location')));
+      const { send } = await startSession(users, ada);
+      expectFirst(await send(201, 'POST /posts/create', sent));
       await ada.send(404, `GET /posts/${first.body.id}`);
     },
   ),
 
-  rule(
+  adaRule(
     'posts.idempotency-key.other-form',
     'The same Idempotency-Key with a different form returns 422 idempotency_key_reused. Neither this nor a retry creates another post.',
-    async (users) => {
-      const ada = await users.sharedUser('ada');
+    async (ada) => {
       const key = randomUUID();
       // Unique, because other rules create posts of the same user.
       const title = `A title ${key}`;
       const picture = blackPng(200, 200, { level: 0 });
-      const withImage = (bytes: Buffer) => new File([bytes], 'a picture.png', { type: 'image/png' });
-      const form = { title, text: 'A text', image: withImage(picture) };
+      const toFile = (bytes: Buffer) => new File([bytes], 'a picture.png', { type: 'image/png' });
+      const form = { title, text: 'A text', image: toFile(picture) };
       const { body } = await ada.send(201, 'POST /posts/create', withKey(key, form));
       await ada.send(201, 'POST /posts/create', withKey(key, form));
       for (const other of [
@@ -56,11 +60,8 @@ export const idempotencyKeyRules: Rule[] = [
         { ...form, title: `${title} ` },
         { ...form, text: '\nA text' },
         { title, text: 'A text' },
-        { ...form, image: withImage(picture.subarray(0, -1)) },
-        {
-          ...form,
-          image: withImage(Buffer.concat([picture.subarray(0, -13), Buffer.from([0]), picture.subarray(-12)])),
-        },
+        { ...form, image: toFile(picture.subarray(0, -1)) },
+        { ...form, image: toFile(Buffer.concat([picture.subarray(0, -13), Buffer.from([0]), picture.subarray(-12)])) },
       ]) {
         expectCode(await ada.send(422, 'POST /posts/create', withKey(key, other)), 'idempotency_key_reused');
       }
@@ -70,11 +71,10 @@ export const idempotencyKeyRules: Rule[] = [
     },
   ),
 
-  rule(
+  adaRule(
     'posts.idempotency-key.concurrent',
     'Concurrent requests with the same Idempotency-Key create one post: each returns the first response, or 409 idempotency_key_in_progress.',
-    async (users) => {
-      const ada = await users.sharedUser('ada');
+    async (ada) => {
       const title = `A title ${randomUUID()}`;
       const sent = withKey(randomUUID(), { title, text: 'A text', image: png() });
       const responses = await Promise.all(
@@ -86,17 +86,16 @@ export const idempotencyKeyRules: Rule[] = [
         else expectCode(response, 'idempotency_key_in_progress');
       }
       const list = await ada.send(200, 'GET /posts/me?limit=100');
-      expectEqual(list, 'the posts with this title', idsOf(list.body.filter((post: Post) => post.title === title)), [
-        body.id,
-      ]);
+      const posts: Post[] = list.body.filter((post: Post) => post.title === title);
+      expectEqual(list, 'the posts with this title', idsOf(posts), [body.id]);
     },
   ),
 
-  rule(
+  adaRule(
     'posts.idempotency-key.per-account',
     'An Idempotency-Key belongs to the account that sent it, and is compared exactly: the same key of another account, in other letter case or in quotation marks creates another post.',
-    async (users) => {
-      const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
+    async (ada, users) => {
+      const ben = await users.sharedUser('ben');
       const key = `a${randomUUID()}`;
       const first = await ada.send(201, 'POST /posts/create', withKey(key));
       for (const [{ send }, otherKey] of [
@@ -110,11 +109,10 @@ export const idempotencyKeyRules: Rule[] = [
     },
   ),
 
-  rule(
+  adaRule(
     'posts.idempotency-key.syntax',
     'An Idempotency-Key has 1 to 255 visible ASCII characters and is sent at most once; otherwise the request returns 400.',
-    async (users) => {
-      const { send } = await users.sharedUser('ada');
+    async ({ send }) => {
       for (const key of ['', 'k'.repeat(256), 'a b', 'a\tb', '\u00e4', 'k, k']) {
         expectProblems(await send(400, 'POST /posts/create', withKey(key)), 'header.Idempotency-Key');
       }
@@ -128,11 +126,10 @@ export const idempotencyKeyRules: Rule[] = [
     },
   ),
 
-  rule(
+  adaRule(
     'posts.idempotency-key.refused-form',
     'A request that returned 400 does not use up its Idempotency-Key.',
-    async (users) => {
-      const { send } = await users.sharedUser('ada');
+    async ({ send }) => {
       const key = randomUUID();
       await send(400, 'POST /posts/create', withKey(key, { title: ' ', text: 'A text' }));
       await send(201, 'POST /posts/create', withKey(key));

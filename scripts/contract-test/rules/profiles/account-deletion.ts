@@ -1,60 +1,43 @@
 import { expectClearedCookie, expectCode, expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
 import { idsOf, makeFriends, png, publish, WRONG_PASSWORD } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
-import type { TestUsers, User } from '../../users.js';
+import type { TestUsers } from '../../users.js';
+import { startSession } from '../session.js';
+import { userRules } from '../user-rule.js';
 
-interface DeletedAccount {
-  deleted: User;
-  /** The token of another session, which was used before the deletion. */
-  otherToken: string;
-  friend: User;
-  requester: User;
-  requested: User;
-  image: string;
-  picture: string;
-  postIds: number[];
-  likedPostId: number;
-}
+const piaRule = userRules('pia');
 
-/** Registers and deletes a private account with a picture, several posts, a like, a friend and friend requests in both directions. */
-async function createDeletedAccount(users: TestUsers): Promise<DeletedAccount> {
-  const deleted = await users.register();
-  const friend = await users.sharedUser('ben');
-  const [requester, requested] = [await users.sharedUser('ada'), await users.sharedUser('cleo')];
-  const picture = (await deleted.send(200, 'PUT /profiles/me', { form: { private: 'true', image: png() } })).body
-    .profile_link;
-  const post = await publish(deleted, { image: png() });
-  const postIds = [post.id];
-  while (postIds.length < 8) postIds.push((await publish(deleted)).id);
-  const liked = await publish(friend);
-  await deleted.send(200, `POST /posts/like?id=${liked.id}`);
-  await makeFriends(deleted, friend);
-  await requester.send(200, `POST /friends/request?to=${deleted.id}`);
-  await deleted.send(200, `POST /friends/request?to=${requested.id}`);
-  const { token: otherToken } = (await users.login(deleted)).body;
-  await users.anonymous.send(200, 'GET /auth/me', { token: otherToken });
-  await deleted.send(200, 'DELETE /profiles/me', { json: { password: deleted.password } });
-  return {
-    deleted,
-    otherToken,
-    friend,
-    requester,
-    requested,
-    image: post.image ?? '',
-    picture,
-    postIds,
-    likedPostId: liked.id,
-  };
-}
-
-const deletedAccount = (users: TestUsers) => users.shared('deleted account', () => createDeletedAccount(users));
+/**
+ * Returns a deleted account. It was private, with a picture, several posts, a like, a friend, friend requests in both directions
+ * and a second session.
+ */
+const deletedAccount = (users: TestUsers) =>
+  users.shared('deleted account', async () => {
+    const deleted = await users.register();
+    const [friend, requester] = [await users.sharedUser('ben'), await users.sharedUser('ada')];
+    const requested = await users.sharedUser('cleo');
+    const form = { private: 'true', image: png() };
+    const picture: string = (await deleted.send(200, 'PUT /profiles/me', { form })).body.profile_link;
+    const { id, image } = await publish(deleted, { image: png() });
+    const postIds = [id];
+    while (postIds.length < 8) postIds.push((await publish(deleted)).id);
+    const liked = await publish(friend);
+    await deleted.send(200, `POST /posts/like?id=${liked.id}`);
+    await makeFriends(deleted, friend);
+    await requester.send(200, `POST /friends/request?to=${deleted.id}`);
+    await deleted.send(200, `POST /friends/request?to=${requested.id}`);
+    // A service may cache sessions that were used.
+    const otherSession = await startSession(users, deleted);
+    await otherSession.send(200, 'GET /auth/me');
+    await deleted.send(200, 'DELETE /profiles/me', { json: { password: deleted.password } });
+    return { deleted, otherSession, friend, requester, requested, image, picture, postIds, likedPostId: liked.id };
+  });
 
 export const accountDeletionRules: Rule[] = [
-  rule(
+  piaRule(
     'accounts.delete.wrong-password',
     'DELETE /profiles/me returns 401 invalid_password with the message “Invalid password” if the password is wrong. Whitespace is significant.',
-    async (users) => {
-      const { send, password } = await users.sharedUser('pia');
+    async ({ send, password }) => {
       for (const wrong of [WRONG_PASSWORD, ` ${password}`]) {
         const response = await send(401, 'DELETE /profiles/me', { json: { password: wrong } });
         expectCode(response, 'invalid_password');
@@ -65,23 +48,26 @@ export const accountDeletionRules: Rule[] = [
     },
   ),
 
-  rule('accounts.delete.fields', 'DELETE /profiles/me requires password and accepts no other field.', async (users) => {
-    const { send } = await users.sharedUser('pia');
-    const json = { password: WRONG_PASSWORD, reason: 'none' };
-    expectProblemCodes(await send(400, 'DELETE /profiles/me', { json }), 'body.reason unknown_field');
-    expectProblemCodes(await send(400, 'DELETE /profiles/me'), 'body.password required');
-    for (const password of [null, ['x']]) {
-      expectProblemCodes(await send(400, 'DELETE /profiles/me', { json: { password } }), 'body.password not_a_string');
-    }
-  }),
+  piaRule(
+    'accounts.delete.fields',
+    'DELETE /profiles/me requires password and accepts no other field.',
+    async ({ send }) => {
+      const json = { password: WRONG_PASSWORD, reason: 'none' };
+      expectProblemCodes(await send(400, 'DELETE /profiles/me', { json }), 'body.reason unknown_field');
+      expectProblemCodes(await send(400, 'DELETE /profiles/me'), 'body.password required');
+      for (const password of [null, ['x']]) {
+        const response = await send(400, 'DELETE /profiles/me', { json: { password } });
+        expectProblemCodes(response, 'body.password not_a_string');
+      }
+    },
+  ),
 
   rule(
     'accounts.delete.cookie',
     'DELETE /profiles/me returns 200 {message} and clears the session cookie.',
     async (users) => {
       const { send, password } = await users.register();
-      const response = await send(200, 'DELETE /profiles/me', { json: { password } });
-      expectClearedCookie(response);
+      expectClearedCookie(await send(200, 'DELETE /profiles/me', { json: { password } }));
     },
   ),
 
@@ -89,9 +75,8 @@ export const accountDeletionRules: Rule[] = [
     'accounts.delete.account',
     'Account deletion removes the account: its sessions, its login and its profile.',
     async (users) => {
-      const { deleted, otherToken, friend } = await deletedAccount(users);
-      await deleted.send(401, 'GET /auth/me');
-      await users.anonymous.send(401, 'GET /auth/me', { token: otherToken });
+      const { deleted, otherSession, friend } = await deletedAccount(users);
+      for (const { send } of [deleted, otherSession]) await send(401, 'GET /auth/me');
       const { email, password } = deleted;
       await users.anonymous.send(401, 'POST /auth/login', { json: { email, password } });
       await friend.send(404, `GET /profiles/${deleted.id}`);
@@ -114,8 +99,7 @@ export const accountDeletionRules: Rule[] = [
     'Account deletion removes the images and the profile picture of the account.',
     async (users) => {
       const { friend, image, picture } = await deletedAccount(users);
-      await friend.send(404, `GET ${image}`);
-      await friend.send(404, `GET ${picture}`);
+      for (const path of [image, picture]) await friend.send(404, `GET ${path}`);
     },
   ),
 

@@ -1,10 +1,9 @@
 import type { Subject } from '../../rule.js';
 import { accountDeletionRules } from './account-deletion.js';
-import { privacyRules } from './privacy.js';
 import { readRules } from './read.js';
 import { updateRules } from './update.js';
 
 export const profiles: Subject = {
   name: 'Profiles and account deletion',
-  rules: [...readRules, ...updateRules, ...accountDeletionRules, ...privacyRules],
+  rules: [...readRules, ...updateRules, ...accountDeletionRules],
 };

@@ -1,13 +1,15 @@
 import { expectEqual, expectThat, fieldsOf } from '../../expect.js';
 import { FULL_PROFILE_FIELDS, publicProfile, UNUSED_ID } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
+import { userRules } from '../user-rule.js';
+
+const adaRule = userRules('ada');
 
 export const readRules: Rule[] = [
-  rule(
+  adaRule(
     'profiles.get-own.fields',
     'GET /profiles/me returns 200 {id, name, username, profile_link, private} of the authenticated user.',
-    async (users) => {
-      const { send, id, username } = await users.sharedUser('ada');
+    async ({ send, id, username }) => {
       const response = await send(200, 'GET /profiles/me');
       expectEqual(response, 'the fields', fieldsOf(response.body), FULL_PROFILE_FIELDS);
       expectEqual(response, 'id and username', [response.body.id, response.body.username], [id, username]);
@@ -18,16 +20,10 @@ export const readRules: Rule[] = [
     'profiles.get.fields',
     'GET /profiles/{id} of a public account returns 200 {id, name, username, profile_link, private}.',
     async (users) => {
-      const { owner, visitor, picture } = await publicProfile(users);
+      const { owner, visitor, picture: profile_link } = await publicProfile(users);
       const { id, name, username } = owner;
       const response = await visitor.send(200, `GET /profiles/${id}`);
-      expectEqual(response, 'the profile', response.body, {
-        id,
-        name,
-        username,
-        profile_link: picture,
-        private: false,
-      });
+      expectEqual(response, 'the profile', response.body, { id, name, username, profile_link, private: false });
     },
   ),
 
@@ -42,17 +38,16 @@ export const readRules: Rule[] = [
     }
   }),
 
-  rule('profiles.private.default', 'A new account has private=false and no picture.', async (users) => {
-    const response = await (await users.sharedUser('ada')).send(200, 'GET /profiles/me');
+  adaRule('profiles.private.default', 'A new account has private=false and no picture.', async ({ send }) => {
+    const response = await send(200, 'GET /profiles/me');
     expectEqual(response, 'private', response.body.private, false);
     expectEqual(response, 'profile_link', response.body.profile_link, null);
   }),
 
-  rule(
+  adaRule(
     'profiles.get.missing',
     'GET /profiles/{id} returns 404 for an unknown user and for an id that is not well formed.',
-    async (users) => {
-      const { send } = await users.sharedUser('ada');
+    async ({ send }) => {
       for (const id of [UNUSED_ID, '0', '-1', 'abc', '1e3', '01', '9007199254740993', '%00', '..%2fme']) {
         await send(404, `GET /profiles/${id}`);
       }

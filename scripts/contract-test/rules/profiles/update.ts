@@ -1,26 +1,36 @@
-import { expectEqual, expectProblemCodes, expectProblems, expectThat } from '../../expect.js';
-import { png, WRONG_PASSWORD } from '../../fixtures.js';
-import { type Rule, rule } from '../../rule.js';
+import type { RequestOptions } from '../../exchange.js';
+import { expectEqual, expectProblemCodes, expectProblems, expectThat, fieldsOf } from '../../expect.js';
+import {
+  BRIEF_PROFILE_FIELDS,
+  clearRelation,
+  FULL_PROFILE_FIELDS,
+  findInFeed,
+  png,
+  publish,
+  WRONG_PASSWORD,
+} from '../../fixtures.js';
+import type { Rule } from '../../rule.js';
+import { userRules } from '../user-rule.js';
+
+const piaRule = userRules('pia');
 
 export const updateRules: Rule[] = [
-  rule(
+  piaRule(
     'profiles.update.changes-sent-fields',
     'PUT /profiles/me changes the fields that are sent and leaves the others unchanged.',
-    async (users) => {
-      const pia = await users.sharedUser('pia');
-      const before = await pia.send(200, 'GET /profiles/me');
+    async ({ send }, users) => {
+      const before = await send(200, 'GET /profiles/me');
       const { username } = users.newUser();
-      const response = await pia.send(200, 'PUT /profiles/me', { form: { username } });
+      const response = await send(200, 'PUT /profiles/me', { form: { username } });
       expectEqual(response, 'the profile', response.body, { ...before.body, username });
-      expectEqual(response, 'the account', (await pia.send(200, 'GET /auth/me')).body.username, username);
+      expectEqual(response, 'the account', (await send(200, 'GET /auth/me')).body.username, username);
     },
   ),
 
-  rule(
+  piaRule(
     'profiles.update.field-rules',
     'PUT /profiles/me validates name, username, email and password as POST /auth/register does. The 400 names every invalid field.',
-    async (users) => {
-      const { send } = await users.sharedUser('pia');
+    async ({ send }) => {
       const texts = { name: ' ', username: 'two words', email: 'none', password: 'weak', extra: 'x' };
       const form = { ...texts, private: 'maybe', image: png(), remove_image: 'true' };
       const named = [...Object.keys(texts), 'current_password', 'private', 'remove_image'];
@@ -28,11 +38,10 @@ export const updateRules: Rule[] = [
     },
   ),
 
-  rule(
+  piaRule(
     'profiles.update.email-is-normalized',
     'The email of a profile update is trimmed and lowercased before it is checked.',
-    async (users) => {
-      const { send } = await users.sharedUser('pia');
+    async ({ send }, users) => {
       const { email } = users.newUser();
       await send(200, 'PUT /profiles/me', { form: { email: ` ${email.toUpperCase()} ` } });
       const response = await send(200, 'GET /auth/me');
@@ -40,22 +49,20 @@ export const updateRules: Rule[] = [
     },
   ),
 
-  rule(
+  piaRule(
     'profiles.update.names-in-use',
     'PUT /profiles/me returns 409 if the username or email is taken.',
-    async (users) => {
-      const { send } = await users.sharedUser('pia');
+    async ({ send }, users) => {
       const { username, email } = await users.sharedUser('ada');
       await send(409, 'PUT /profiles/me', { form: { username: username.toUpperCase() } });
       await send(409, 'PUT /profiles/me', { form: { email } });
     },
   ),
 
-  rule(
+  piaRule(
     'profiles.update.same-value',
     'PUT /profiles/me with the current value of a field returns 200, as does remove_image=true without a picture. The case of the username can be changed.',
-    async (users) => {
-      const { send } = await users.sharedUser('pia');
+    async ({ send }) => {
       const { name, username, email } = (await send(200, 'GET /auth/me')).body;
       for (const form of [{ name }, { username }, { username: username.toUpperCase() }, { username }, { email }]) {
         await send(200, 'PUT /profiles/me', { form });
@@ -67,49 +74,41 @@ export const updateRules: Rule[] = [
     },
   ),
 
-  rule(
+  piaRule(
     'profiles.update.nothing-to-change',
     'A profile update without a profile field or a picture change returns 400.',
-    async (users) => {
-      const { send, password: current_password } = await users.sharedUser('pia');
-      for (const form of [
+    async ({ send, password: current_password }) => {
+      for (const sent of [
         {},
-        { remove_image: 'false' },
-        { current_password: WRONG_PASSWORD },
-        { current_password, remove_image: 'FALSE' },
-      ] as Record<string, string>[]) {
-        expectProblemCodes(await send(400, 'PUT /profiles/me', { form }), 'body. no_changes');
+        { form: {} },
+        { form: { remove_image: 'false' } },
+        { form: { current_password: WRONG_PASSWORD } },
+        { form: { current_password, remove_image: 'FALSE' } },
+      ] as RequestOptions[]) {
+        expectProblemCodes(await send(400, 'PUT /profiles/me', sent), 'body. no_changes');
       }
-      expectProblemCodes(await send(400, 'PUT /profiles/me'), 'body. no_changes');
     },
   ),
 
-  rule(
+  piaRule(
     'profiles.update.booleans',
     'The field private of PUT /profiles/me is true or false, ignoring case; other values return 400.',
-    async (users) => {
-      const { send } = await users.sharedUser('pia');
-      for (const [value, stored] of [
-        ['True', true],
-        ['FALSE', false],
-      ] as const) {
-        const response = await send(200, 'PUT /profiles/me', { form: { private: value } });
-        expectEqual(response, 'private', response.body.private, stored);
+    async ({ send }) => {
+      const update = (status: number, value: string) => send(status, 'PUT /profiles/me', { form: { private: value } });
+      for (const value of ['True', 'FALSE']) {
+        const response = await update(200, value);
+        expectEqual(response, 'private', response.body.private, value === 'True');
       }
       for (const value of ['1', '0', 'yes', 'on', 'null', '', ' true', 'true ', 'tru\u0435']) {
-        expectProblemCodes(
-          await send(400, 'PUT /profiles/me', { form: { private: value } }),
-          'body.private not_a_boolean',
-        );
+        expectProblemCodes(await update(400, value), 'body.private not_a_boolean');
       }
     },
   ),
 
-  rule(
+  piaRule(
     'profiles.update.replaces-picture',
     'An image in a profile update replaces the picture; the old picture returns 404.',
-    async (users) => {
-      const { send } = await users.sharedUser('pia');
+    async ({ send }) => {
       const first = (await send(200, 'PUT /profiles/me', { form: { image: png() } })).body.profile_link;
       const second = (await send(200, 'PUT /profiles/me', { form: { image: png() } })).body.profile_link;
       expectThat(first !== second, 'a new path for the new picture', await send(200, `GET ${second}`));
@@ -117,11 +116,10 @@ export const updateRules: Rule[] = [
     },
   ),
 
-  rule(
+  piaRule(
     'profiles.update.removes-picture',
     'remove_image=true in a profile update removes the picture, which then returns 404.',
-    async (users) => {
-      const { send } = await users.sharedUser('pia');
+    async ({ send }) => {
       const link = (await send(200, 'PUT /profiles/me', { form: { image: png() } })).body.profile_link;
       const response = await send(200, 'PUT /profiles/me', { form: { remove_image: 'true' } });
       expectEqual(response, 'profile_link', response.body.profile_link, null);
@@ -129,13 +127,34 @@ export const updateRules: Rule[] = [
     },
   ),
 
-  rule(
+  piaRule(
     'profiles.update.image-and-remove-image',
     'An image together with remove_image=true in a profile update returns 400.',
-    async (users) => {
-      const { send } = await users.sharedUser('pia');
+    async ({ send }) => {
       const form = { image: png(), remove_image: 'true' };
       expectProblemCodes(await send(400, 'PUT /profiles/me', { form }), 'body.remove_image conflicting_fields');
+    },
+  ),
+
+  piaRule(
+    'profiles.private.changes-visibility',
+    'Setting private to true or false with PUT /profiles/me takes effect immediately for the profile, its picture, posts, their images and the feed.',
+    async (pia, users) => {
+      const ada = await users.sharedUser('ada');
+      await clearRelation(pia, ada);
+      const post = await publish(pia, { image: png() });
+      const picture = (await pia.send(200, 'PUT /profiles/me', { form: { image: png() } })).body.profile_link;
+      for (const value of ['false', 'true', 'false']) {
+        await pia.send(200, 'PUT /profiles/me', { form: { private: value } });
+        const isPublic = value === 'false';
+        for (const path of [`/posts/${post.id}`, post.image, picture])
+          await ada.send(isPublic ? 200 : 404, `GET ${path}`);
+        const profile = await ada.send(200, `GET /profiles/${pia.id}`);
+        const fields = isPublic ? FULL_PROFILE_FIELDS : BRIEF_PROFILE_FIELDS;
+        expectEqual(profile, 'the fields', fieldsOf(profile.body), fields);
+        const { found, response } = await findInFeed(ada, post, 20);
+        expectEqual(response, 'whether the feed has the post', found, isPublic);
+      }
     },
   ),
 ];
