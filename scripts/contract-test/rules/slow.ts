@@ -3,10 +3,11 @@ import type { CheckedResponse } from '../exchange.js';
 import { expectCode, expectCurrentTime, expectEqual, expectThat, SkippedError } from '../expect.js';
 import { claimsOf, idsOf, WRONG_PASSWORD } from '../fixtures.js';
 import { formatDuration } from '../limits.js';
-import { rule, type Subject } from '../rule.js';
-import type { TestUsers, User } from '../users.js';
+import { type Rule, rule, type Subject } from '../rule.js';
+import type { TestUsers } from '../users.js';
+import { startSession } from './session.js';
 
-/** The default maxima. The rules pass with lower maxima (of sessions: at least 3), and fail with higher ones. */
+/** The default maxima. The rules also pass with lower maxima (of at least three sessions), but fail with higher ones. */
 const MAX_SESSIONS = 100;
 const MAX_FAILED_PASSWORDS = 100;
 
@@ -20,76 +21,73 @@ function requireRateFor(logins: number, { headers }: CheckedResponse): void {
     throw new SkippedError(`${logins} logins would wait ${formatDuration(waitMs)} for the rate limit`);
 }
 
-const lastUsedAt = (user: User, { body }: CheckedResponse): string =>
-  body.find(({ id }: { id: string }) => id === claimsOf(user.token).jti)?.last_used_at;
+const lastUsedAt = (sessionId: string, { body }: CheckedResponse): string =>
+  body.find(({ id }: { id: string }) => id === sessionId)?.last_used_at;
 
 /**
- * Returns a user with three sessions: that of `user.token`, which was used again after a minute, `unused`, which was not, and
- * `observer`, which read the list of sessions before and after that use.
+ * Returns a user with three sessions: `used`, which was used again after a minute, `unused`, which was not, and `observer`,
+ * which read the list of sessions before and after that use.
  */
 const accountWithUsedSession = (users: TestUsers) =>
   users.shared('account with a used session', async () => {
     const user = await users.register();
-    const unused: string = (await users.login(user)).body.token;
+    const used = { id: claimsOf(user.token).jti as string, send: user.send };
+    const unused = await startSession(users, user);
     // Another session reads the list, because reading updates last_used_at.
-    const observer: string = (await users.login(user)).body.token;
-    const list = () => users.anonymous.send(200, 'GET /auth/sessions', { token: observer });
+    const observer = await startSession(users, user);
+    const list = () => observer.send(200, 'GET /auth/sessions');
     const before = await list();
     await sleep(62_000);
-    await user.send(200, 'GET /auth/me');
+    await used.send(200, 'GET /auth/me');
     let after = await list();
     // A service may store last_used_at after it has responded.
-    for (let attempt = 1; attempt < 20 && lastUsedAt(user, after) === lastUsedAt(user, before); attempt++) {
+    for (let attempt = 1; attempt < 20 && lastUsedAt(used.id, after) === lastUsedAt(used.id, before); attempt++) {
       await sleep(500);
       after = await list();
     }
-    return { user, unused, observer, before, after };
+    return { user, used, unused, observer, before, after };
   });
 
-/** Rules that are checked only with `--slow`. */
+const slowRule = (id: string, sentence: string, check: Rule['check']) => rule(id, sentence, check, { slow: true });
+
 export const slow: Subject = {
   name: 'Slow rules',
   rules: [
-    rule(
+    slowRule(
       'slow.sessions.last-used-at',
       'last_used_at of a session is updated when the session is used, with a delay of at most a minute. Sessions are listed most recently used first.',
       async (users) => {
-        const { user, unused, before, after: response } = await accountWithUsedSession(users);
-        expectThat(lastUsedAt(user, response) > lastUsedAt(user, before), 'a later last_used_at', response);
-        expectCurrentTime(response, 'last_used_at', lastUsedAt(user, response));
+        const { used, unused, before, after: response } = await accountWithUsedSession(users);
+        const time = lastUsedAt(used.id, response);
+        expectThat(time > lastUsedAt(used.id, before), 'a later last_used_at', response);
+        expectCurrentTime(response, 'last_used_at', time);
         const ids = idsOf<string>(response.body);
-        const [used, notUsed] = [user.token, unused].map((token) => ids.indexOf(claimsOf(token).jti)) as [
-          number,
-          number,
-        ];
-        expectThat(used < notUsed, 'the session that was used before the one that was not', response);
+        const isBefore = ids.indexOf(used.id) < ids.indexOf(unused.id);
+        expectThat(isBefore, 'the session that was used before the one that was not', response);
       },
-      { slow: true },
     ),
 
-    rule(
+    slowRule(
       'slow.sessions.maximum',
       'An account has at most 100 sessions, unless the operator sets another limit. A login beyond the limit ends the least recently used session.',
       async (users) => {
         requireRateFor(MAX_SESSIONS, await users.login(await users.sharedUser('sam')));
-        const { user, unused, observer } = await accountWithUsedSession(users);
-        let last = await users.login(user);
-        for (let logins = 5; logins <= MAX_SESSIONS; logins++) last = await users.login(user);
-        const newest = { token: last.body.token };
-        const full = await users.anonymous.send(200, 'GET /auth/sessions', newest);
+        const { user, used, unused, observer } = await accountWithUsedSession(users);
+        // The user has three sessions already.
+        for (let logins = 4; logins < MAX_SESSIONS; logins++) await users.login(user);
+        const newest = await startSession(users, user);
+        const full = await newest.send(200, 'GET /auth/sessions');
         await users.login(user);
-        const response = await users.anonymous.send(200, 'GET /auth/sessions', newest);
+        const response = await newest.send(200, 'GET /auth/sessions');
         expectThat(response.body.length <= MAX_SESSIONS, `at most ${MAX_SESSIONS} sessions`, response);
         expectEqual(response, 'the number of sessions', response.body.length, full.body.length);
-        await users.anonymous.send(401, 'GET /auth/me', { token: unused });
+        await unused.send(401, 'GET /auth/me');
         // The first session is older, but was used later.
-        if (full.body.length === MAX_SESSIONS)
-          for (const token of [user.token, observer]) await users.anonymous.send(200, 'GET /auth/me', { token });
+        if (full.body.length === MAX_SESSIONS) for (const { send } of [used, observer]) await send(200, 'GET /auth/me');
       },
-      { slow: true },
     ),
 
-    rule(
+    slowRule(
       'slow.login.failed-passwords',
       'After 100 wrong passwords in an hour for an email address without an account, a login returns 429 too_many_failed_passwords with Retry-After, unless the operator sets another limit.',
       async (users) => {
@@ -105,10 +103,9 @@ export const slow: Subject = {
         const seconds = Number(response.headers.get('retry-after'));
         expectThat(seconds >= 1 && seconds <= 3600, 'a Retry-After of at most an hour', response);
       },
-      { slow: true },
     ),
 
-    rule(
+    slowRule(
       'slow.login.timing',
       'A failed login takes the same time for an unknown email, a malformed email and a wrong password.',
       async (users) => {
@@ -118,9 +115,9 @@ export const slow: Subject = {
         // Other work on the machine only adds time, so the fastest responses are compared, with more requests if they differ.
         const fastestMs = { known: Infinity, unknown: Infinity, malformed: Infinity };
         const ratios = () => [fastestMs.unknown / fastestMs.known, fastestMs.malformed / fastestMs.known];
-        const agree = () => ratios().every((ratio) => ratio > 0.6 && ratio < 1.6);
+        const areSimilar = () => ratios().every((ratio) => ratio > 0.6 && ratio < 1.6);
         let response: CheckedResponse | undefined;
-        for (let count = 0; count < 12 || (count < 60 && !agree()); count++) {
+        for (let count = 0; count < 12 || (count < 60 && !areSimilar()); count++) {
           for (const [kind, address] of Object.entries(emails) as [keyof typeof emails, string][]) {
             const startedAt = performance.now();
             const json = { email: address, password: WRONG_PASSWORD };
@@ -130,12 +127,11 @@ export const slow: Subject = {
         }
         const times = ratios().map((ratio) => ratio.toFixed(2));
         expectThat(
-          agree(),
+          areSimilar(),
           `unknown and malformed emails to take as long as known ones, not ${times.join(' and ')} times as long`,
           response,
         );
       },
-      { slow: true },
     ),
   ],
 };

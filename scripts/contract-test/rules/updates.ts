@@ -1,16 +1,16 @@
+import type { components } from '../../../generated/types.js';
 import { expectClearedCookie, expectEqual, expectThat } from '../expect.js';
 import { findInFeed, makeFriends, type Post, png, publish } from '../fixtures.js';
 import { samples } from '../images.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers, User } from '../users.js';
+import { startSession } from './session.js';
 
-interface Profile {
-  id: number;
-  name: string;
-  username: string;
-  profile_link: string | null;
-  private: boolean;
-}
+type Profile = components['schemas']['FullProfile'];
+
+type Form = Record<string, string | File>;
+
+const GIF = new File([samples.gif], 'a.gif', { type: 'image/gif' });
 
 /** Returns a private account with a picture, a post, a friend and an unanswered friend request. Only these rules use it. */
 const getUpdatedAccount = (users: TestUsers) =>
@@ -27,27 +27,21 @@ const getUpdatedAccount = (users: TestUsers) =>
 type UpdatedAccount = Awaited<ReturnType<typeof getUpdatedAccount>>;
 
 /** Checks the account on the routes that show it. */
-async function expectEverywhere({ user, friend, requested, post, profile }: UpdatedAccount): Promise<void> {
+async function expectShown({ user, friend, requested, post, profile }: UpdatedAccount): Promise<void> {
   const { id, name, username, profile_link } = profile;
   const account = { id, name, username, email: user.email };
-  for (const path of ['/auth/me', '/auth/verify']) {
-    const response = await user.send(200, `GET ${path}`);
-    expectEqual(response, 'the account', response.body, account);
-  }
-  for (const [{ send }, path] of [
-    [user, '/profiles/me'],
-    [user, `/profiles/${id}`],
-    [friend, `/profiles/${id}`],
+  for (const [{ send }, path, expected] of [
+    [user, '/auth/me', account],
+    [user, '/auth/verify', account],
+    [user, '/profiles/me', profile],
+    [user, `/profiles/${id}`, profile],
+    [friend, `/profiles/${id}`, profile],
+    [friend, '/friends', [profile]],
+    [requested, '/friends/requests', [profile.private ? { id, name, username } : profile]],
   ] as const) {
     const response = await send(200, `GET ${path}`);
-    expectEqual(response, 'the profile', response.body, profile);
+    expectEqual(response, `the body of GET ${path}`, response.body, expected);
   }
-  const friends = await friend.send(200, 'GET /friends');
-  expectEqual(friends, 'the entry of the friend', friends.body, [profile]);
-  const requests = await requested.send(200, 'GET /friends/requests');
-  expectEqual(requests, 'the entry of the requester', requests.body, [
-    profile.private ? { id, name, username } : profile,
-  ]);
   const single = await friend.send(200, `GET /posts/${post.id}`);
   expectEqual(single, 'author_username', single.body.author_username, username);
   const { response: feed } = await findInFeed(friend, post, 100);
@@ -64,19 +58,15 @@ async function expectEverywhere({ user, friend, requested, post, profile }: Upda
 /** The fields of a profile update, with the form that is sent and the expected change of the profile. */
 const PROFILE_FIELDS: [
   field: string,
-  form: (users: TestUsers, user: User) => Record<string, string | File>,
-  expectedChange: (form: Record<string, string | File>, updated: Profile) => Partial<Profile>,
+  form: (users: TestUsers, user: User) => Form,
+  expectedChange: (form: Form, updated: Profile) => Partial<Profile>,
 ][] = [
   ['name', () => ({ name: ' Another  <Name> ' }), ({ name }) => ({ name: String(name) })],
   ['username', (users) => ({ username: users.newUser().username }), ({ username }) => ({ username: String(username) })],
   ['email', (users) => ({ email: users.newUser().email }), () => ({})],
   ['private', () => ({ private: 'false' }), () => ({ private: false })],
   ['private.back', () => ({ private: 'true' }), () => ({ private: true })],
-  [
-    'image',
-    () => ({ image: new File([samples.gif], 'a.gif', { type: 'image/gif' }) }),
-    (_, { profile_link }) => ({ profile_link }),
-  ],
+  ['image', () => ({ image: GIF }), (_, { profile_link }) => ({ profile_link })],
   [
     'password',
     (users, { password }) => ({ password: ` ${users.newUser().password}\u212b `, current_password: password }),
@@ -98,27 +88,20 @@ const profileRules = PROFILE_FIELDS.map(([name, formOf, expectedChange]) => {
       const response = await user.send(200, 'PUT /profiles/me', { form });
       account.profile = { ...before, ...expectedChange(form, response.body) };
       if (field === 'image') {
-        expectThat(
-          response.body.profile_link && response.body.profile_link !== before.profile_link,
-          'a new picture',
-          response,
-        );
+        const { profile_link } = response.body;
+        expectThat(profile_link && profile_link !== before.profile_link, 'a new picture', response);
       }
       if (form.email !== undefined) user.email = String(form.email);
       try {
         expectEqual(response, 'the profile', response.body, account.profile);
-        expectThat(
-          response.headers.has('set-cookie') === (field === 'password'),
-          'a cookie that only a new password clears',
-          response,
-        );
+        const clearsCookie = response.headers.has('set-cookie');
+        expectThat(clearsCookie === (field === 'password'), 'a cookie that only a new password clears', response);
         if (form.password !== undefined) {
           await user.send(401, 'GET /auth/me');
           user.password = String(form.password);
-          const token: string = (await users.login(user)).body.token;
-          user.send = (wanted, request, sent) => users.anonymous.send(wanted, request, { token, ...sent });
+          user.send = (await startSession(users, user)).send;
         }
-        await expectEverywhere(account);
+        await expectShown(account);
       } finally {
         // The next rule starts from the actual state, even if this rule failed.
         account.profile = (await user.send([200, 401], 'GET /profiles/me')).body;
@@ -127,14 +110,10 @@ const profileRules = PROFILE_FIELDS.map(([name, formOf, expectedChange]) => {
   );
 });
 
-const POST_FIELDS: [
-  field: string,
-  form: Record<string, string | File>,
-  expectedChange: (updated: Post) => Partial<Post>,
-][] = [
+const POST_FIELDS: [field: string, form: Form, expectedChange: (updated: Post) => Partial<Post>][] = [
   ['title', { title: 'Another title' }, () => ({ title: 'Another title' })],
   ['text', { text: 'Another text' }, () => ({ text: 'Another text' })],
-  ['image', { image: new File([samples.gif], 'a.gif', { type: 'image/gif' }) }, ({ image }) => ({ image })],
+  ['image', { image: GIF }, ({ image }) => ({ image })],
   ['remove_image', { remove_image: 'true' }, () => ({ image: null })],
 ];
 
@@ -178,26 +157,27 @@ const togetherRules = [
     'PUT /profiles/me changes all fields that are sent together, including the password, which ends the session. A login with the former email returns 401.',
     async (users) => {
       const user = await users.register();
+      const { id } = user;
       const { name, username, email, password } = { ...users.newUser(), name: 'All Together' };
       const form = { name, username, email, password, current_password: user.password, private: 'true', image: png() };
       const updated = await user.send(200, 'PUT /profiles/me', { form });
       expectClearedCookie(updated);
       await user.send(401, 'GET /auth/me');
-      const { id, token } = (await users.login({ email, password })).body;
+      const { send } = await startSession(users, { email, password });
       await users.anonymous.send(401, 'POST /auth/login', { json: { email: user.email, password } });
-      const response = await users.anonymous.send(200, 'GET /auth/me', { token });
+      const response = await send(200, 'GET /auth/me');
       expectEqual(response, 'the account', response.body, { id, name, username, email });
-      const profile = await users.anonymous.send(200, 'GET /profiles/me', { token });
+      const profile = await send(200, 'GET /profiles/me');
       const { profile_link } = updated.body;
       expectEqual(profile, 'the profile', profile.body, { id, name, username, private: true, profile_link });
-      await users.anonymous.send(200, `GET ${profile_link}`, { token });
+      await send(200, `GET ${profile_link}`);
       // The second request removes a picture that no longer exists.
       for (const [newName, isPrivate] of [
         ['Together Again', false],
         ['Without Picture', true],
       ] as const) {
         const others = { name: newName, private: String(isPrivate), remove_image: 'true' };
-        const changed = await users.anonymous.send(200, 'PUT /profiles/me', { token, form: others });
+        const changed = await send(200, 'PUT /profiles/me', { form: others });
         const expected = { id, name: newName, username, private: isPrivate, profile_link: null };
         expectEqual(changed, 'the profile', changed.body, expected);
       }
@@ -211,17 +191,15 @@ const togetherRules = [
       const { user } = await getUpdatedAccount(users);
       const post = await publish(user);
       const request = `PUT /posts/edit?id=${post.id}`;
-      const edits = [
-        { title: 'New title', text: 'New text', image: png() },
-        { title: 'Newer title', text: 'Newer text', remove_image: 'true' },
-      ];
-      for (const { image, remove_image, ...texts } of edits as Record<string, string | File>[]) {
-        const form = { ...texts, ...(image ? { image } : { remove_image: remove_image as string }) };
-        const response = await user.send(200, request, { form });
-        const expected = { ...post, ...texts, image: response.body.image };
-        expectThat((response.body.image !== null) === (image !== undefined), 'an image only if one was sent', response);
+      for (const [texts, picture] of [
+        [{ title: 'New title', text: 'New text' }, { image: png() }],
+        [{ title: 'Newer title', text: 'Newer text' }, { remove_image: 'true' }],
+      ] as [Form, Form][]) {
+        const response = await user.send(200, request, { form: { ...texts, ...picture } });
+        const { image } = response.body;
+        expectThat((image !== null) === 'image' in picture, 'an image only if one was sent', response);
         const single = await user.send(200, `GET /posts/${post.id}`);
-        expectEqual(single, 'the post', single.body, { ...expected, comments: [] });
+        expectEqual(single, 'the post', single.body, { ...post, ...texts, image, comments: [] });
       }
     },
   ),

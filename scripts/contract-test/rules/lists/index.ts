@@ -2,9 +2,8 @@ import type { Subject } from '../../rule.js';
 import { friendListRules } from './friends.js';
 import { pageRules } from './pages.js';
 import { postListRules } from './posts.js';
-import { sessionListRules } from './sessions.js';
 
 export const lists: Subject = {
   name: 'Lists',
-  rules: [...pageRules, ...postListRules, ...friendListRules, ...sessionListRules],
+  rules: [...pageRules, ...postListRules, ...friendListRules],
 };

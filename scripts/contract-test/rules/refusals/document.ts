@@ -1,8 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import { document } from '../../document.js';
+import type { CheckedResponse } from '../../exchange.js';
 import { expectThat } from '../../expect.js';
 import { rule } from '../../rule.js';
+
+/** Does not use `expectEqual`, whose failure would contain both documents. */
+const expectDocument = (response: CheckedResponse, actual: unknown) =>
+  expectThat(isDeepStrictEqual(actual, document), 'the document that the contract tests check against', response);
 
 export const documentRules = [
   rule(
@@ -10,20 +15,12 @@ export const documentRules = [
     'GET /openapi.json returns the OpenAPI document that the contract tests check against.',
     async (users) => {
       const response = await users.anonymous.send(200, 'GET /openapi.json');
-      expectThat(
-        isDeepStrictEqual(response.body, document),
-        'the document that the contract tests check against',
-        response,
-      );
+      expectDocument(response, response.body);
     },
   ),
 
   rule('document.yaml', 'GET /openapi.yaml returns the same document as GET /openapi.json.', async (users) => {
     const response = await users.anonymous.send(200, 'GET /openapi.yaml');
-    expectThat(
-      isDeepStrictEqual(parse(response.bytes.toString()), document),
-      'the document that the contract tests check against',
-      response,
-    );
+    expectDocument(response, parse(response.bytes.toString()));
   }),
 ];

@@ -1,68 +1,67 @@
 import { contract, methodAndPath } from '../../document.js';
 import { CROSS_SITE, OTHER_ORIGIN, withCookie } from '../../fixtures.js';
-import { rule } from '../../rule.js';
-import type { TestUsers } from '../../users.js';
 import { exampleBody, validRequest } from '../operations.js';
-import { getUser, isSafe, UNKNOWN_QUERY } from './requests.js';
+import { isSafe, UNKNOWN_QUERY, userRule } from './requests.js';
 
-const unsafe = contract.filter((operation) => !isSafe(operation));
+type HeaderSet = Record<string, string>;
 
-/** Headers of requests from the service's own origin, or from clients other than browsers. */
-const SAME_ORIGIN: [description: string, headers: (users: TestUsers) => Record<string, string>][] = [
-  ['an Origin of the host that the request is for', ({ origin }) => ({ Origin: origin })],
-  ['Sec-Fetch-Site: same-origin', ({ origin }) => ({ Origin: origin, 'Sec-Fetch-Site': 'same-origin' })],
-  ['Sec-Fetch-Site: none', () => ({ 'Sec-Fetch-Site': 'none' })],
-  ['neither header', () => ({})],
-];
-const CROSS_ORIGIN: [description: string, headers: (users: TestUsers) => Record<string, string>][] = [
-  ['an Origin of another host', () => ({ Origin: OTHER_ORIGIN })],
-  ['the Origin null', () => ({ Origin: 'null' })],
-  ['an Origin that only begins like the host', ({ origin }) => ({ Origin: `${origin}.elsewhere.example` })],
-  ['Sec-Fetch-Site: cross-site', () => ({ 'Sec-Fetch-Site': 'cross-site' })],
-  ['Sec-Fetch-Site: same-site', () => ({ 'Sec-Fetch-Site': 'same-site' })],
+/** Returns the headers of requests from the service's own origin, and from clients other than browsers. */
+const sameOriginHeaders = (origin: string): HeaderSet[] => [
+  { Origin: origin },
+  { Origin: origin, 'Sec-Fetch-Site': 'same-origin' },
+  { 'Sec-Fetch-Site': 'none' },
+  {},
 ];
 
-export const unsafeOriginRules = unsafe.map((operation) =>
-  rule(
-    `sites.${operation.id}`,
-    `${methodAndPath(operation)} without an Authorization header returns 403 if the request is cross-origin, and is allowed from the service’s own origin and from clients other than browsers. With the header it is allowed from every origin, even next to the cookie.`,
-    async (users) => {
-      const credentials = operation.secured ? withCookie((await getUser(users)).token).headers : {};
-      // A 400 for the unknown query parameter shows that the origin is allowed.
-      const request = validRequest(operation, UNKNOWN_QUERY);
-      const send = (status: number, headers: Record<string, string>, token?: string) =>
-        users.anonymous.send(status, request, { ...exampleBody(operation), token, headers });
-      await Promise.all([
-        ...SAME_ORIGIN.map(([, headers]) => send(400, { ...credentials, ...headers(users) })),
-        ...CROSS_ORIGIN.map(([, headers]) => send(403, { ...credentials, ...headers(users) })),
-      ]);
-      await send(400, { ...credentials, ...CROSS_SITE }, (await getUser(users)).token);
-    },
-  ),
-);
+const crossOriginHeaders = (origin: string): HeaderSet[] => [
+  { Origin: OTHER_ORIGIN },
+  { Origin: 'null' },
+  { Origin: `${origin}.elsewhere.example` },
+  { 'Sec-Fetch-Site': 'cross-site' },
+  { 'Sec-Fetch-Site': 'same-site' },
+];
 
-export const safeOriginRules = contract
+const unsafeOriginRules = contract
+  .filter((operation) => !isSafe(operation))
+  .map((operation) =>
+    userRule(
+      `sites.${operation.id}`,
+      `${methodAndPath(operation)} without an Authorization header returns 403 if the request is cross-origin, and is allowed from the service’s own origin and from clients other than browsers. With the header, it is allowed from every origin, even if it also has the cookie.`,
+      async (user, users) => {
+        const credentials = operation.secured ? withCookie(user.token).headers : {};
+        // A 400 for the unknown query parameter shows that the origin is allowed.
+        const request = validRequest(operation, UNKNOWN_QUERY);
+        const send = (status: number, headers: HeaderSet, token?: string) =>
+          users.anonymous.send(status, request, { ...exampleBody(operation), token, headers });
+        await Promise.all([
+          ...sameOriginHeaders(users.origin).map((headers) => send(400, { ...credentials, ...headers })),
+          ...crossOriginHeaders(users.origin).map((headers) => send(403, { ...credentials, ...headers })),
+        ]);
+        await send(400, { ...credentials, ...CROSS_SITE }, user.token);
+      },
+    ),
+  );
+
+const safeOriginRules = contract
   .filter((operation) => operation.secured && isSafe(operation))
   .map((operation) =>
-    rule(
+    userRule(
       `sites.${operation.id}`,
       `${methodAndPath(operation)} changes nothing, so it is allowed from every origin, even with the cookie.`,
-      async (users) => {
-        const { token } = await getUser(users);
+      async ({ token }, users) => {
         await users.anonymous.send([200, 404], validRequest(operation), withCookie(token, CROSS_SITE));
       },
     ),
   );
 
 /** A 400 for `page` shows that the origin is allowed. One operation is enough. */
-export const originHeaderRule = rule(
+const originHeaderRule = userRule(
   'sites.headers',
   'Sec-Fetch-Site takes precedence over Origin: same-origin and none are allowed. Without it, an Origin with the host and port of Host is allowed, with any scheme. HEAD and OPTIONS are always allowed.',
-  async (users) => {
-    const { token } = await getUser(users);
+  async ({ token }, users) => {
     const { host, hostname, protocol } = new URL(users.origin);
     const otherScheme = protocol === 'http:' ? 'https:' : 'http:';
-    const send = (status: number, headers: Record<string, string>) =>
+    const send = (status: number, headers: HeaderSet) =>
       users.anonymous.send(status, 'DELETE /auth/sessions?page=1', withCookie(token, headers));
     await Promise.all([
       send(400, { 'Sec-Fetch-Site': 'same-origin', Origin: OTHER_ORIGIN }),
@@ -82,3 +81,5 @@ export const originHeaderRule = rule(
     ]);
   },
 );
+
+export const originRules = [...unsafeOriginRules, ...safeOriginRules, originHeaderRule];

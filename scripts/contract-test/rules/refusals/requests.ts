@@ -1,12 +1,18 @@
 import type { ContractOperation } from '../../document.js';
 import type { RequestOptions } from '../../exchange.js';
 import { contentType } from '../../fixtures.js';
-import type { TestUsers } from '../../users.js';
+import { userRules } from '../user-rule.js';
 
-export const TEXT_BODY: RequestOptions = { body: 'hello', headers: contentType('text/plain') };
+/** Creates a rule whose check gets a user without content, whom no other rules use. */
+export const userRule = userRules('rejected requests');
+
+/** Returns a request body of a media type that no operation accepts. */
+export const textBody = (headers: Record<string, string> = {}): RequestOptions => ({
+  body: 'hello',
+  headers: { ...contentType('text/plain'), ...headers },
+});
+
 export const isSafe = ({ method }: ContractOperation) => method === 'GET';
-
-export const getUser = (users: TestUsers) => users.sharedUser('rejected requests');
 
 /** An undocumented parameter: the response is 400 unless another check rejects the request first. */
 export const UNKNOWN_QUERY = ['page=1'];

@@ -1,16 +1,17 @@
 import { INVALID_TOKEN_CHALLENGE } from '../../conformance.js';
-import { expectCode, expectEqual } from '../../expect.js';
+import { expectCode, expectEqual, expectThat } from '../../expect.js';
 import { claimsOf, withCookie } from '../../fixtures.js';
-import { type Rule, rule } from '../../rule.js';
+import type { Rule } from '../../rule.js';
+import { userRules } from '../user-rule.js';
+
+const samRule = userRules('sam');
 
 export const credentialRules: Rule[] = [
-  rule('auth.token.forged', 'A modified or unsigned token returns 401.', async (users) => {
-    const { token } = await users.sharedUser('sam');
+  samRule('auth.token.forged', 'A modified or unsigned token returns 401.', async ({ token }, users) => {
     const [header, , signature] = token.split('.');
-    const encodeClaims = (claims: object) =>
-      Buffer.from(JSON.stringify({ ...claimsOf(token), ...claims })).toString('base64url');
-    const otherId = String((await users.sharedUser('ada')).id);
     const encode = (json: string) => Buffer.from(json).toString('base64url');
+    const encodeClaims = (claims: object) => encode(JSON.stringify({ ...claimsOf(token), ...claims }));
+    const otherId = String((await users.sharedUser('ada')).id);
     const unsignedHeader = encode('{"alg":"none","typ":"JWT"}');
     for (const changed of [
       `${header}.${encodeClaims({ sub: otherId })}.${signature}`,
@@ -28,11 +29,10 @@ export const credentialRules: Rule[] = [
     }
   }),
 
-  rule(
+  samRule(
     'auth.credentials.refused',
     'Missing credentials return 401 missing_credentials, and a rejected token returns 401 invalid_token, both with WWW-Authenticate. An invalid Authorization header returns 401 even with a valid cookie.',
-    async (users) => {
-      const { token } = await users.sharedUser('sam');
+    async ({ token }, users) => {
       const Cookie = `fc_session_token=${token}`;
       const missing = await users.anonymous.send(401, 'GET /auth/me');
       const refused = await users.anonymous.send(401, 'GET /auth/me', { token: 'stale' });
@@ -62,15 +62,71 @@ export const credentialRules: Rule[] = [
     },
   ),
 
-  rule(
+  samRule(
     'auth.credentials.header-first',
     'A valid Authorization header takes precedence over any cookie, valid or not.',
-    async (users) => {
-      const { id, token } = await users.sharedUser('sam');
+    async ({ id, send }, users) => {
       const other = await users.sharedUser('ada');
       for (const cookie of [other.token, 'stale', '']) {
-        const response = await users.anonymous.send(200, 'GET /auth/me', { token, ...withCookie(cookie) });
+        const response = await send(200, 'GET /auth/me', withCookie(cookie));
         expectEqual(response, 'the id of the account', response.body.id, id);
+      }
+    },
+  ),
+
+  samRule(
+    'credentials.twice',
+    'Two session cookies without an Authorization header return 401, also in two Cookie headers. With a valid header, cookies are ignored.',
+    async ({ token, id, send }, { anonymous }) => {
+      const cookie = `fc_session_token=${token}`;
+      const headers = { Cookie: `${cookie}; ${cookie}` };
+      await anonymous.send(401, 'GET /auth/me', { headers });
+      await anonymous.send(401, 'GET /auth/me', { repeated: ['Cookie', cookie, 'fc_session_token=stale'] });
+      const response = await send(200, 'GET /auth/me', { headers });
+      expectEqual(response, 'the account', response.body.id, id);
+      const Cookie = `${cookie}; x_fc_session_token=1; theme=fc_session_token`;
+      await anonymous.send(200, 'GET /auth/me', { headers: { Cookie } });
+    },
+  ),
+
+  samRule(
+    'credentials.ignored',
+    'Registration and login ignore credentials, even invalid ones.',
+    async (user, users) => {
+      const stale = { Authorization: 'Bearer stale', Cookie: 'fc_session_token=stale' };
+      await users.login(user, stale);
+      await users.anonymous.send(400, 'POST /auth/register', { json: {}, headers: stale });
+    },
+  ),
+
+  samRule(
+    'credentials.scheme',
+    'The scheme Bearer is compared ignoring case. Other schemes, and a token with additional characters, return 401.',
+    async ({ token }, users) => {
+      for (const Authorization of [`Bearer ${token}`, `bearer ${token}`, `BEARER   ${token}`]) {
+        await users.anonymous.send(200, 'GET /auth/me', { headers: { Authorization } });
+      }
+      for (const Authorization of [
+        token,
+        `Token ${token}`,
+        `Basic ${token}`,
+        `Bearer ${token}x`,
+        `Bearer ${token} x`,
+        'Bearer',
+        `Bearer ${token.slice(0, -3)}`,
+        `Bearer "${token}"`,
+        `Bearer${token}`,
+        `Bearer:${token}`,
+        `Bearer\t${token}`,
+        `Bearer token=${token}`,
+        `Bearer ${token}, Bearer ${token}`,
+        `Bearer ${'x'.repeat(8000)}`,
+      ]) {
+        for (const cookie of [{}, withCookie(token).headers]) {
+          const response = await users.anonymous.send(401, 'GET /auth/me', { headers: { Authorization, ...cookie } });
+          const challenge = response.headers.get('www-authenticate') ?? '';
+          expectThat(/^Bearer\b/.test(challenge), 'WWW-Authenticate: Bearer', response);
+        }
       }
     },
   ),

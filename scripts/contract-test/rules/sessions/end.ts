@@ -1,77 +1,75 @@
 import { expectClearedCookie, expectEqual, expectThat } from '../../expect.js';
 import { claimsOf, idsOf, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
+import { startSession } from '../session.js';
+import { userRules } from '../user-rule.js';
 
 /** More sessions than a small page of a list would hold. The service must allow one more. */
 const OTHER_SESSIONS = 11;
 
+const samRule = userRules('sam');
+
 export const endRules: Rule[] = [
-  rule(
+  samRule(
     'auth.logout.ends-session',
     'Logout invalidates the token of the session and clears the cookie. With a header and a cookie of different sessions, it ends that of the header.',
-    async (users) => {
-      const sam = await users.sharedUser('sam');
-      const { token } = (await users.login(sam)).body;
-      const response = await users.anonymous.send(200, 'POST /auth/logout', { token, ...withCookie(sam.token) });
+    async (sam, users) => {
+      const session = await startSession(users, sam);
+      const response = await session.send(200, 'POST /auth/logout', withCookie(sam.token));
       const cookie = response.headers.get('set-cookie') ?? '';
       expectClearedCookie(response);
       expectThat(/max-age=0|expires=thu, 01 jan 1970/i.test(cookie), 'an expired cookie', response);
-      await users.anonymous.send(401, 'GET /auth/verify', { token });
-      await users.anonymous.send(401, 'GET /auth/verify', withCookie(token));
+      await session.send(401, 'GET /auth/verify');
+      await users.anonymous.send(401, 'GET /auth/verify', withCookie(session.token));
       await sam.send(200, 'GET /auth/verify');
       const remaining = await sam.send(200, 'GET /auth/sessions');
-      expectThat(!idsOf(remaining.body).includes(claimsOf(token).jti), 'a list without the session', remaining);
+      expectThat(!idsOf<string>(remaining.body).includes(session.id), 'a list without the session', remaining);
     },
   ),
 
-  rule(
+  samRule(
     'sessions.delete.ends-session',
     'Deleting a session invalidates its token. Other sessions stay valid, and a second deletion returns 404.',
-    async (users) => {
-      const sam = await users.sharedUser('sam');
-      const { token } = (await users.login(sam)).body;
-      const other = (await users.login(sam)).body;
-      const response = await sam.send(200, `DELETE /auth/sessions/${claimsOf(token).jti}`);
+    async (sam, users) => {
+      const [session, other] = [await startSession(users, sam), await startSession(users, sam)];
+      const response = await sam.send(200, `DELETE /auth/sessions/${session.id}`);
       expectThat(!response.headers.has('set-cookie'), 'no Set-Cookie', response);
-      await users.anonymous.send(401, 'GET /auth/me', { token });
-      for (const kept of [sam.token, other.token]) await users.anonymous.send(200, 'GET /auth/me', { token: kept });
-      await sam.send(404, `DELETE /auth/sessions/${claimsOf(token).jti}`);
+      await session.send(401, 'GET /auth/me');
+      for (const { send } of [sam, other]) await send(200, 'GET /auth/me');
+      await sam.send(404, `DELETE /auth/sessions/${session.id}`);
     },
   ),
 
-  rule('sessions.delete.clears-cookie', 'Deleting the current session clears the cookie.', async (users) => {
-    const { token } = (await users.login(await users.sharedUser('sam'))).body;
-    const response = await users.anonymous.send(200, `DELETE /auth/sessions/${claimsOf(token).jti}`, { token });
-    expectClearedCookie(response);
-    await users.anonymous.send(401, 'GET /auth/me', { token });
+  samRule('sessions.delete.clears-cookie', 'Deleting the current session clears the cookie.', async (sam, users) => {
+    const { id, send } = await startSession(users, sam);
+    expectClearedCookie(await send(200, `DELETE /auth/sessions/${id}`));
+    await send(401, 'GET /auth/me');
   }),
 
-  rule(
+  samRule(
     'sessions.delete.not-own',
     'DELETE /auth/sessions/{id} returns 404 if the session is missing or another user’s, with the same body.',
-    async (users) => {
-      const sam = await users.sharedUser('sam');
+    async ({ send }, users) => {
       const other = await users.sharedUser('ada');
-      const missing = await sam.send(404, 'DELETE /auth/sessions/00000000-0000-4000-8000-000000000000');
-      const foreign = await sam.send(404, `DELETE /auth/sessions/${claimsOf(other.token).jti}`);
+      const missing = await send(404, 'DELETE /auth/sessions/00000000-0000-4000-8000-000000000000');
+      const foreign = await send(404, `DELETE /auth/sessions/${claimsOf(other.token).jti}`);
       expectEqual(foreign, 'the body, as for a missing one', foreign.body, missing.body);
       await other.send(200, 'GET /auth/verify');
     },
   ),
 
-  rule(
+  samRule(
     'sessions.delete.malformed-id',
     'DELETE /auth/sessions/{id} returns 404 for any id that is not one of the user’s sessions, regardless of its form.',
-    async (users) => {
-      const sam = await users.sharedUser('sam');
-      const own: string = claimsOf(sam.token).jti;
+    async ({ send, token }) => {
+      const own: string = claimsOf(token).jti;
       const similar = [own.toUpperCase(), `${own}%00`, `${own}%20`];
       const malformed = ['1', 'abc', '%00', '..%2fme', '%F0%9F%98%80', '%27%20or%20true--', 'x'.repeat(5000)];
       for (const id of [...similar, ...malformed]) {
-        const response = await sam.send(404, `DELETE /auth/sessions/${id}`);
+        const response = await send(404, `DELETE /auth/sessions/${id}`);
         expectThat(!response.headers.has('set-cookie'), 'no Set-Cookie', response);
       }
-      await sam.send(200, 'GET /auth/me');
+      await send(200, 'GET /auth/me');
     },
   ),
 
@@ -87,12 +85,8 @@ export const endRules: Rule[] = [
       const [current] = tokens.slice(OTHER_SESSIONS / 2) as [string];
       const send = (request: string) => users.anonymous.send(200, request, { token: current });
       const list = await send('GET /auth/sessions');
-      expectEqual(
-        list,
-        'the sessions',
-        idsOf<string>(list.body).sort(),
-        tokens.map((token) => claimsOf(token).jti).sort(),
-      );
+      const ids = tokens.map((token) => claimsOf(token).jti);
+      expectEqual(list, 'the sessions', idsOf<string>(list.body).sort(), ids.sort());
       await send('DELETE /auth/sessions');
       for (const token of tokens.filter((other) => other !== current))
         await users.anonymous.send(401, 'GET /auth/me', { token });
