@@ -3,63 +3,55 @@ import { clearRelation, crowd, findInFeed, makeFriends, type Post, png, publish,
 import { rule, type Subject } from '../rule.js';
 import type { Requester } from '../users.js';
 
-async function expectLikes({ send }: Requester, post: number, count: number, mine: boolean): Promise<void> {
-  const response = await send(200, `GET /posts/${post}`);
-  expectEqual(
-    response,
-    'like_count and liked_by_me',
-    [response.body.like_count, response.body.liked_by_me],
-    [count, mine],
-  );
+const likesOf = (post: Post | undefined) => [post?.like_count, post?.liked_by_me];
+
+async function expectLikes({ send }: Requester, postId: number, count: number, likedByMe: boolean): Promise<void> {
+  const response = await send(200, `GET /posts/${postId}`);
+  expectEqual(response, 'like_count and liked_by_me', likesOf(response.body), [count, likedByMe]);
 }
+
+/** The operations, with the opposite one and the `like_count` and `liked_by_me` that they lead to. */
+const METHODS: { name: string; method: string; opposite: string; expected: [count: number, likedByMe: boolean] }[] = [
+  { name: 'like', method: 'POST', opposite: 'DELETE', expected: [1, true] },
+  { name: 'unlike', method: 'DELETE', opposite: 'POST', expected: [0, false] },
+];
 
 export const likes: Subject = {
   name: 'Likes',
   rules: [
-    rule(
-      'likes.like.idempotent',
-      'POST /posts/like?id=<id> returns 200 {message} and is idempotent.',
-      async (users) => {
-        const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
-        const { id } = await publish(ada);
-        await ben.send(200, `POST /posts/like?id=${id}`);
-        await ben.send(200, `POST /posts/like?id=${id}`);
-        await expectLikes(ben, id, 1, true);
-        await ben.send(200, `DELETE /posts/like?id=${id}`);
-        await ben.send(200, `POST /posts/like?id=${id}`);
-        await expectLikes(ben, id, 1, true);
-      },
-    ),
+    ...METHODS.flatMap(({ name, method, opposite, expected }) => [
+      rule(
+        `likes.${name}.idempotent`,
+        `${method} /posts/like?id=<id> returns 200 {message} and is idempotent.`,
+        async (users) => {
+          const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
+          const { id } = await publish(ada);
+          for (const sent of [method, method, opposite, method, method]) {
+            await ben.send(200, `${sent} /posts/like?id=${id}`);
+            if (sent === method) await expectLikes(ben, id, ...expected);
+          }
+        },
+      ),
 
-    rule(
-      'likes.unlike.idempotent',
-      'DELETE /posts/like?id=<id> returns 200 {message} and is idempotent.',
-      async (users) => {
-        const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
-        const { id } = await publish(ada);
-        await ben.send(200, `DELETE /posts/like?id=${id}`);
-        await expectLikes(ben, id, 0, false);
-        await ben.send(200, `POST /posts/like?id=${id}`);
-        await ben.send(200, `DELETE /posts/like?id=${id}`);
-        await expectLikes(ben, id, 0, false);
-        await ben.send(200, `DELETE /posts/like?id=${id}`);
-        await expectLikes(ben, id, 0, false);
-      },
-    ),
+      rule(
+        `likes.${name}.missing-post`,
+        `${method} /posts/like returns 404 if the post is not found.`,
+        async (users) => {
+          await (await users.sharedUser('ada')).send(404, `${method} /posts/like?id=${UNUSED_ID}`);
+        },
+      ),
+    ]),
 
     rule('posts.like-count.many', 'like_count counts the likes of all users.', async (users) => {
-      const [ada, fans] = [await users.sharedUser('ada'), await crowd(users)];
+      const [ada, others] = [await users.sharedUser('ada'), await crowd(users)];
       const { id } = await publish(ada);
-      await Promise.all(fans.map(({ send }) => send(200, `POST /posts/like?id=${id}`)));
-      await expectLikes(ada, id, fans.length, false);
+      await Promise.all(others.map(({ send }) => send(200, `POST /posts/like?id=${id}`)));
+      await expectLikes(ada, id, others.length, false);
     }),
 
     rule('posts.like-count.counts', 'like_count is the number of users who like the post.', async (users) => {
-      const [ada, ben, cleo] = [
-        await users.sharedUser('ada'),
-        await users.sharedUser('ben'),
-        await users.sharedUser('cleo'),
-      ];
+      const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
+      const cleo = await users.sharedUser('cleo');
       const [{ id }, other] = [await publish(ada), await publish(ada)];
       for (const { send } of [ada, ben, cleo]) await send(200, `POST /posts/like?id=${id}`);
       await expectLikes(ada, id, 3, true);
@@ -70,38 +62,29 @@ export const likes: Subject = {
 
     rule(
       'posts.liked-by-me.own-likes',
-      'liked_by_me and like_count state who likes the post at the moment, also in lists and in the response to an edit.',
+      'liked_by_me and like_count are up to date in the post, in lists and in the response to an edit.',
       async (users) => {
         const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
         const { id } = await publish(ada);
+        const isPost = (post: Post) => post.id === id;
         const expectInFeed = async (count: number) => {
           const { response } = await findInFeed(ben, { id }, 100);
-          const entry = response.body.find(({ id: postId }: Post) => postId === id);
-          expectEqual(response, 'the post in the feed', [entry?.like_count, entry?.liked_by_me], [count, false]);
+          expectEqual(response, 'the post in the feed', likesOf(response.body.find(isPost)), [count, false]);
         };
         await expectInFeed(0);
         await ada.send(200, `POST /posts/like?id=${id}`);
         await expectInFeed(1);
         await expectLikes(ben, id, 1, false);
         const response = await ada.send(200, 'GET /posts/me?limit=100');
-        const post = response.body.find(({ id: postId }: Post) => postId === id);
-        expectEqual(response, 'the post in the list', [post?.like_count, post?.liked_by_me], [1, true]);
+        expectEqual(response, 'the post in the list', likesOf(response.body.find(isPost)), [1, true]);
         const edit = await ada.send(200, `PUT /posts/edit?id=${id}`, { form: { title: 'Edited' } });
-        expectEqual(edit, 'the post after an edit', [edit.body.like_count, edit.body.liked_by_me], [1, true]);
+        expectEqual(edit, 'the post after an edit', likesOf(edit.body), [1, true]);
       },
     ),
 
-    rule('likes.like.missing-post', 'POST /posts/like returns 404 if the post is not found.', async (users) => {
-      await (await users.sharedUser('ada')).send(404, `POST /posts/like?id=${UNUSED_ID}`);
-    }),
-
-    rule('likes.unlike.missing-post', 'DELETE /posts/like returns 404 if the post is not found.', async (users) => {
-      await (await users.sharedUser('ada')).send(404, `DELETE /posts/like?id=${UNUSED_ID}`);
-    }),
-
     rule(
       'likes.like.survives-hiding',
-      'A like stays and counts if its user can no longer see the post and its image, and liked_by_me is true once they can see them again.',
+      'A like stays and counts while its user cannot see the post and its image, and liked_by_me is true once they can see the post again.',
       async (users) => {
         const [lee, cleo] = [await users.sharedUser('lee'), await users.sharedUser('cleo')];
         await clearRelation(lee, cleo);

@@ -6,7 +6,7 @@ import { exceededRule, newWindowRule, resetRule } from './windows.js';
 export const limits: Subject = {
   name: 'Rate limits',
   rules: [
-    // First, because the requests of the other rules have already used up a part of the bucket.
+    // First: earlier rules have already used up a part of the general bucket, so that fewer requests exceed it.
     exceededRule('general'),
     newWindowRule,
     exceededRule('strict'),

@@ -1,30 +1,18 @@
 import { type ContractOperation, contract } from '../../document.js';
 import type { CheckedResponse, RequestOptions } from '../../exchange.js';
 import { expectEqual, expectThat } from '../../expect.js';
+import type { Bucket } from '../../limits.js';
 import type { TestUsers } from '../../users.js';
 import { validRequest } from '../operations.js';
 
-interface RateLimitState {
-  limit: number;
-  remaining: number;
-  resetSeconds: number;
-}
-
 /** Returns the state of a bucket from the headers of a response. */
-export function rateLimitOf(response: CheckedResponse): RateLimitState {
-  const [limit, remaining, resetSeconds] = ['limit', 'remaining', 'reset'].map((name) =>
-    Number(response.headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
-  ) as [number, number, number];
-  expectThat(
-    [limit, remaining, resetSeconds].every((value) => Number.isInteger(value) && value >= 0),
-    'X-RateLimit-Limit, -Remaining and -Reset as integers',
-    response,
-  );
-  return { limit, remaining, resetSeconds };
+export function rateLimitOf(response: CheckedResponse) {
+  const read = (name: string) => Number(response.headers.get(`x-ratelimit-${name}`) ?? Number.NaN);
+  const state = { limit: read('limit'), remaining: read('remaining'), resetSeconds: read('reset') };
+  const areValid = Object.values(state).every((value) => Number.isInteger(value) && value >= 0);
+  expectThat(areValid, 'X-RateLimit-Limit, -Remaining and -Reset as integers', response);
+  return state;
 }
-
-/** The operation whose requests show the state of each bucket. */
-export const PROBES = { strict: 'login', general: 'getCurrentAccount' };
 
 /** Returns `RateLimit-Policy`. Checks that it and `RateLimit` state the same numbers as the `X-RateLimit` headers. */
 export function policyOf(response: CheckedResponse): string {
@@ -47,7 +35,14 @@ export const sendRejected = (users: TestUsers, operation: ContractOperation, sen
   });
 };
 
-export const operationById = (id: string) => contract.find((operation) => operation.id === id) as ContractOperation;
+const operationById = (id: string) => contract.find((operation) => operation.id === id) as ContractOperation;
+
+/** For each bucket, an operation that counts in it. */
+export const PROBES = { strict: operationById('login'), general: operationById('getCurrentAccount') };
+
+/** Sends a request that shows the state of a bucket. */
+export const probe = (users: TestUsers, bucket: Bucket, sent?: RequestOptions) =>
+  sendRejected(users, PROBES[bucket], sent);
 
 /**
  * Repeats a measurement until its numbers are exact, at most `maxAttempts` times, and returns the last result. A new window may

@@ -13,9 +13,9 @@ import { OTHER_ORIGIN } from '../../fixtures.js';
 import type { Bucket } from '../../limits.js';
 import { rule } from '../../rule.js';
 import { isBehindGateway } from '../http-parsing.js';
-import { operationById, PROBES, policyOf, rateLimitOf, sendRejected, untilExact } from './probes.js';
+import { policyOf, probe, rateLimitOf, sendRejected, untilExact } from './probes.js';
 
-/** Higher limits and longer windows are not tested, to spare a service that is not set up for tests. */
+/** Higher limits and longer windows are not tested, because the service is probably not set up for tests. */
 const MAX_TESTED_LIMITS = { strict: 300, general: 2000 };
 const MAX_TESTED_WINDOW_SECONDS = 20;
 
@@ -31,10 +31,8 @@ function requireShortWindow(resetSeconds: number): void {
     throw new SkippedError(`the window of ${resetSeconds} s is too long to wait for`);
 }
 
-/** The maximum number of windows that a rule waits for. */
 const MAX_WINDOWS_TO_WAIT = 3;
 
-/** Waits until a window has ended. */
 const untilReset = (resetSeconds: number) => sleep((resetSeconds + 0.2) * 1000);
 
 /** With less time, the window could end before its bucket is used up. With fewer requests, the result would mean little. */
@@ -94,19 +92,31 @@ const UNLIMITED_REQUESTS: [expectedStatus: number, request: string, headers: Rec
   [204, 'OPTIONS /posts/create', { Origin: OTHER_ORIGIN, 'Access-Control-Request-Method': 'POST' }],
 ];
 
+/** Checks the response to a request that exceeds a limit. */
+function expectExceeded(response: CheckedResponse): void {
+  expectThat(response.status === 429, '429', response);
+  policyOf(response);
+  expectCode(expectErrorShape(response), 'rate_limit_exceeded');
+  const { remaining, resetSeconds } = rateLimitOf(response);
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const isEndOfWindow = Number.isInteger(seconds) && seconds > 0 && Math.abs(seconds - resetSeconds) <= 1;
+  expectThat(isEndOfWindow, 'a Retry-After at the end of the window, in seconds', response);
+  expectEqual(response, 'X-RateLimit-Remaining', remaining, 0);
+}
+
 export const exceededRule = (bucket: Bucket) =>
   rule(
     `limits.exceeded.${bucket}`,
     `X-RateLimit-Remaining is the number of requests that the ${bucket} limit still allows in a window. After that, a request of any of its operations returns 429 rate_limit_exceeded with Retry-After and closes the connection. The other limit is not affected.`,
     async (users) => {
-      const send = () => sendRejected(users, operationById(PROBES[bucket]), { allow429: true });
+      const send = () => probe(users, bucket, { allow429: true });
       const { limit, resetSeconds } = rateLimitOf(await send());
       if (limit > MAX_TESTED_LIMITS[bucket])
         throw new SkippedError(`the ${bucket} limit of ${limit} is too high to exceed`);
       requireShortWindow(resetSeconds);
       // Earlier rules may have used up the other bucket, which must allow a request afterwards.
-      const otherProbe = operationById(PROBES[bucket === 'strict' ? 'general' : 'strict']);
-      const other = rateLimitOf(await sendRejected(users, otherProbe));
+      const otherBucket = bucket === 'strict' ? 'general' : 'strict';
+      const other = rateLimitOf(await probe(users, otherBucket));
       if (other.remaining === 0) {
         requireShortWindow(other.resetSeconds);
         await untilReset(other.resetSeconds);
@@ -126,28 +136,18 @@ export const exceededRule = (bucket: Bucket) =>
           responses.push(await users.anonymous.send([expectedStatus, 429], request, { allow429: true }));
         }
         for (const [expectedStatus, request, headers] of UNLIMITED_REQUESTS) {
-          const unlimited = await users.anonymous.send(expectedStatus, request, { headers, allow429: true });
-          expectNoRateLimit(unlimited);
+          expectNoRateLimit(await users.anonymous.send(expectedStatus, request, { headers, allow429: true }));
         }
       }
       for (const response of responses) {
         // A new window may have started meanwhile.
         if (response.status !== 429 && rateLimitOf(response).remaining > 0) continue;
-        expectThat(response.status === 429, '429', response);
-        policyOf(response);
-        expectCode(expectErrorShape(response), 'rate_limit_exceeded');
-        const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-        expectThat(
-          Number.isInteger(seconds) && seconds > 0 && Math.abs(seconds - rateLimitOf(response).resetSeconds) <= 1,
-          'a Retry-After at the end of the window, in seconds',
-          response,
-        );
-        expectEqual(response, 'X-RateLimit-Remaining', rateLimitOf(response).remaining, 0);
+        expectExceeded(response);
         // A gateway has a connection of its own to the client.
         if (closesConnection) expectEqual(response, 'Connection', response.headers.get('connection'), 'close');
       }
       // Without a retry, which would hide a 429.
-      const otherResponse = await sendRejected(users, otherProbe, { allow429: true });
+      const otherResponse = await probe(users, otherBucket, { allow429: true });
       expectThat(otherResponse.status !== 429, 'requests of the other bucket to pass', otherResponse);
     },
   );
@@ -156,16 +156,16 @@ export const newWindowRule = rule(
   'limits.new-window',
   'When the window ends, a new one allows as many requests as X-RateLimit-Limit states.',
   async (users) => {
-    const probe = async (bucket: Bucket) => {
-      const response = await sendRejected(users, operationById(PROBES[bucket]), { allow429: true });
+    const readState = async (bucket: Bucket) => {
+      const response = await probe(users, bucket, { allow429: true });
       return { response, ...rateLimitOf(response) };
     };
-    const probeBoth = async () => [await probe('strict'), await probe('general')];
+    const readStates = async () => [await readState('strict'), await readState('general')];
     const { states } = await untilExact(async () => {
-      const resetSeconds = Math.max(...(await probeBoth()).map((state) => state.resetSeconds));
+      const resetSeconds = Math.max(...(await readStates()).map((state) => state.resetSeconds));
       requireShortWindow(resetSeconds);
       await untilReset(resetSeconds);
-      const states = await probeBoth();
+      const states = await readStates();
       return { states, exact: states.every(({ limit, remaining }) => remaining === limit - 1) };
     }, MAX_WINDOWS_TO_WAIT);
     for (const { response, limit, remaining } of states)
@@ -177,17 +177,18 @@ export const resetRule = rule(
   'limits.reset',
   'X-RateLimit-Reset is the number of seconds until the window ends, and decreases as time passes.',
   async (users) => {
-    const probe = () => sendRejected(users, operationById('getCurrentAccount'));
-    if (windowSecondsOf(await probe()) < 2) throw new SkippedError('the window is too short to observe the decrease');
+    const probeGeneral = () => probe(users, 'general');
+    if (windowSecondsOf(await probeGeneral()) < 2)
+      throw new SkippedError('the window is too short to observe the decrease');
     const { exact, before, response } = await untilExact(async () => {
-      let before = rateLimitOf(await probe());
+      let before = rateLimitOf(await probeGeneral());
       // Otherwise the window could end before the second request.
       if (before.resetSeconds < 2) {
         await untilReset(before.resetSeconds);
-        before = rateLimitOf(await probe());
+        before = rateLimitOf(await probeGeneral());
       }
       await sleep(1100);
-      const response = await probe();
+      const response = await probeGeneral();
       const decrease = before.resetSeconds - rateLimitOf(response).resetSeconds;
       return { exact: decrease >= 1 && decrease <= 3, before, response };
     }, MAX_WINDOWS_TO_WAIT);

@@ -1,29 +1,40 @@
+import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual } from '../../expect.js';
-import { crowd, idsOf, visibilityFixture } from '../../fixtures.js';
+import { crowd, idsOf, type VisibilityFixture, visibilityFixture } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
+import type { User } from '../../users.js';
 
-/** Returns a copy of the ids in ascending order. */
-const ascending = (ids: readonly number[]) => [...ids].sort((one, other) => one - other);
+/** Checks that a list has entries for these users, in ascending order of their ids. Returns the response. */
+async function expectUsers({ send }: User, path: string, wanted: readonly number[]): Promise<CheckedResponse> {
+  const response = await send(200, `GET ${path}`);
+  const ascending = [...wanted].sort((one, other) => one - other);
+  expectEqual(response, 'the users, by id', idsOf(response.body), ascending);
+  return response;
+}
+
+/** As `expectUsers`, and checks that each entry equals the profile of the user. */
+async function expectProfiles(user: User, path: string, wanted: readonly number[]): Promise<CheckedResponse> {
+  const response = await expectUsers(user, path, wanted);
+  for (const entry of response.body) {
+    const profile = await user.send(200, `GET /profiles/${entry.id}`);
+    expectEqual(response, 'the entry', entry, profile.body);
+  }
+  return response;
+}
+
+const ownerIds = ({ owned }: VisibilityFixture) => Object.values(owned).map(({ owner }) => owner.id);
 
 export const friendListRules: Rule[] = [
   rule(
     'friends.list.entry',
     'An entry of GET /friends equals GET /profiles/{id}: the full profile, including that of a private account.',
     async (users) => {
-      const { viewers, owned } = await visibilityFixture(users);
-      const response = await viewers.friend.send(200, 'GET /friends');
-      const ids = idsOf(response.body);
-      const wanted = [...Object.values(owned).map(({ owner }) => owner.id), viewers.friendOfFriend.id];
-      expectEqual(response, 'the friends, by id', ids, ascending(wanted));
+      const fixture = await visibilityFixture(users);
+      const { friend, friendOfFriend } = fixture.viewers;
+      const response = await expectProfiles(friend, '/friends', [...ownerIds(fixture), friendOfFriend.id]);
+      const privateIds = [fixture.owned.private, fixture.owned['was-public']].map(({ owner }) => owner.id);
       for (const entry of response.body) {
-        const profile = await viewers.friend.send(200, `GET /profiles/${entry.id}`);
-        expectEqual(response, 'the entry', entry, profile.body);
-        expectEqual(
-          response,
-          'private',
-          entry.private,
-          [owned.private, owned['was-public']].some(({ owner }) => owner.id === entry.id),
-        );
+        expectEqual(response, 'private', entry.private, privateIds.includes(entry.id));
       }
     },
   ),
@@ -32,17 +43,11 @@ export const friendListRules: Rule[] = [
     'friends.requests.entry',
     'An entry of GET /friends/requests equals GET /profiles/{id}: the full profile of a public account, otherwise only id, name and username.',
     async (users) => {
-      const { viewers, owned } = await visibilityFixture(users);
-      const response = await viewers.requested.send(200, 'GET /friends/requests');
-      const ids = idsOf(response.body);
-      const wanted = Object.values(owned).map(({ owner }) => owner.id);
-      expectEqual(response, 'the senders of requests, by id', ids, ascending(wanted));
-      for (const entry of response.body) {
-        const profile = await viewers.requested.send(200, `GET /profiles/${entry.id}`);
-        expectEqual(response, 'the entry', entry, profile.body);
-      }
-      const open = response.body.find(({ id }: { id: number }) => id === owned.public.owner.id);
-      expectEqual(response, 'the picture of a public account', open?.profile_link, owned.public.picture);
+      const fixture = await visibilityFixture(users);
+      const { owner, picture } = fixture.owned.public;
+      const response = await expectProfiles(fixture.viewers.requested, '/friends/requests', ownerIds(fixture));
+      const entry = response.body.find(({ id }: { id: number }) => id === owner.id);
+      expectEqual(response, 'the picture of a public account', entry?.profile_link, picture);
     },
   ),
 
@@ -50,14 +55,11 @@ export const friendListRules: Rule[] = [
     'friends.lists.complete',
     'GET /friends and GET /friends/requests are not divided into pages: they return all friends and all incoming requests.',
     async (users) => {
-      const [host, guests] = [await users.register(), await crowd(users)];
-      const ids = ascending(idsOf(guests));
-      await Promise.all(guests.map(({ send }) => send(200, `POST /friends/request?to=${host.id}`)));
-      const requests = await host.send(200, 'GET /friends/requests');
-      expectEqual(requests, 'the senders of requests', idsOf(requests.body), ids);
-      await Promise.all(guests.map(({ id }) => host.send(200, `POST /friends/accept?from=${id}`)));
-      const friends = await host.send(200, 'GET /friends');
-      expectEqual(friends, 'the friends', idsOf(friends.body), ids);
+      const [user, others] = [await users.register(), await crowd(users)];
+      await Promise.all(others.map(({ send }) => send(200, `POST /friends/request?to=${user.id}`)));
+      await expectUsers(user, '/friends/requests', idsOf(others));
+      await Promise.all(others.map(({ id }) => user.send(200, `POST /friends/accept?from=${id}`)));
+      await expectUsers(user, '/friends', idsOf(others));
     },
   ),
 
@@ -65,23 +67,18 @@ export const friendListRules: Rule[] = [
     'friends.lists.apart',
     'GET /friends returns friends only, and GET /friends/requests incoming requests only.',
     async (users) => {
-      const { viewers, owned } = await visibilityFixture(users);
+      const fixture = await visibilityFixture(users);
+      const { viewers, owned } = fixture;
       for (const [user, friends, requests] of [
         [viewers.requester, [], []],
-        [viewers.requested, [], Object.values(owned).map(({ owner }) => owner.id)],
+        [viewers.requested, [], ownerIds(fixture)],
         [viewers.formerFriend, [], []],
         [viewers.stranger, [], []],
         [viewers.friendOfFriend, [viewers.friend.id], []],
         [owned.private.owner, [viewers.friend.id], [viewers.requester.id]],
       ] as const) {
-        for (const [path, wanted] of [
-          ['/friends', friends],
-          ['/friends/requests', requests],
-        ] as const) {
-          const response = await user.send(200, `GET ${path}`);
-          const ids = idsOf(response.body);
-          expectEqual(response, 'the ids', ids, ascending(wanted));
-        }
+        await expectUsers(user, '/friends', friends);
+        await expectUsers(user, '/friends/requests', requests);
       }
     },
   ),

@@ -19,22 +19,17 @@ interface List {
  * @throws ExpectationError if `check` fails on a feed that has not changed
  * @throws SkippedError if the feed keeps changing
  */
-export async function checkList(
-  users: TestUsers,
-  path: List['path'],
-  check: (list: List) => Promise<void>,
-): Promise<void> {
+export async function checkList(users: TestUsers, path: List['path'], check: (list: List) => Promise<void>) {
   const { author, ownPosts, reader } = await timeline(users);
   if (path === '/posts/me') return check({ path, user: author, expected: ownPosts });
   for (let attempt = 1; ; attempt++) {
     const expected = await firstPosts(reader);
-    let failure: unknown;
-    await check({ path, user: reader, expected }).catch((error) => {
-      failure = error;
-    });
-    if (!failure) return;
-    if (idsOf(await firstPosts(reader)).join() === idsOf(expected).join()) throw failure;
-    if (attempt === 5) throw new SkippedError('other users keep publishing posts');
+    try {
+      return await check({ path, user: reader, expected });
+    } catch (error) {
+      if (idsOf(await firstPosts(reader)).join() === idsOf(expected).join()) throw error;
+      if (attempt === 5) throw new SkippedError('other users keep publishing posts');
+    }
   }
 }
 
@@ -44,12 +39,7 @@ async function firstPosts({ send }: User): Promise<Post[]> {
 }
 
 /** Requests a page of a list, and checks that it has the expected posts from index `from` to index `to`, exclusive. */
-async function expectPage(
-  { user, path, expected }: List,
-  query: string,
-  from: number,
-  to: number,
-): Promise<CheckedResponse> {
+async function expectPage({ user, path, expected }: List, query: string, from: number, to: number) {
   const response = await user.send(200, `GET ${path}${query}`);
   expectEqual(response, `the ids of posts ${from} to ${to}`, idsOf(response.body), idsOf(expected.slice(from, to)));
   return response;
@@ -63,7 +53,7 @@ export function nextPagePath(response: CheckedResponse): string {
   return `${pathname}${search}`;
 }
 
-const PAGES: [id: string, sentence: string, check: (list: List) => Promise<void>][] = [
+const PAGE_RULES: [id: string, sentence: string, check: (list: List) => Promise<void>][] = [
   ['default-limit', 'returns 20 posts if limit is absent', async (list) => void (await expectPage(list, '', 0, 20))],
   [
     'default-offset',
@@ -111,7 +101,7 @@ const PAGES: [id: string, sentence: string, check: (list: List) => Promise<void>
   ],
   [
     'beyond',
-    'returns an empty list without a Link beyond the last post',
+    'returns an empty list without a Link if offset is beyond the last post',
     async ({ user, path }) => {
       for (const offset of [1_000_000, 2_147_483_647]) {
         const response = await user.send(200, `GET ${path}?limit=5&offset=${offset}`);
@@ -132,7 +122,7 @@ const PAGES: [id: string, sentence: string, check: (list: List) => Promise<void>
 ];
 
 export const pageRules = (['/posts', '/posts/me'] as const).flatMap((path) =>
-  PAGES.map(([id, sentence, check]) =>
+  PAGE_RULES.map(([id, sentence, check]) =>
     rule(`posts.list.${id}.${path === '/posts' ? 'feed' : 'own'}`, `GET ${path} ${sentence}.`, (users) =>
       checkList(users, path, check),
     ),

@@ -52,9 +52,9 @@ export const shortFeed: Subject = {
       'posts.list.last-page.short-feed',
       'The last page of a short feed has no Link, even if it is full and older posts are hidden from the user.',
       async (users) => {
-        const [hidden, ada] = [await users.register(), await users.sharedUser('ada')];
-        await hidden.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
-        for (const author of [hidden, ada, ada]) await publish(author);
+        const [privateAuthor, ada] = [await users.register(), await users.sharedUser('ada')];
+        await privateAuthor.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
+        for (const author of [privateAuthor, ada, ada]) await publish(author);
         await expectLastPages(ada, [1, 2]);
       },
     ),
@@ -114,7 +114,7 @@ export const postListRules: Rule[] = [
       expectEqual(response, 'the ids', idsOf(response.body), idsOf(ownPosts.slice(offset)));
       expectThat(!response.headers.has('link'), 'no Link on the last page', response);
     }
-    const before = await author.send(200, `GET /posts/me?limit=35&offset=69`);
+    const before = await author.send(200, 'GET /posts/me?limit=35&offset=69');
     const last = await author.send(200, `GET ${nextPagePath(before)}`);
     expectEqual(last, 'the number of posts on the last page', last.body.length, 1);
   }),
@@ -125,27 +125,19 @@ export const postListRules: Rule[] = [
 
   rule(
     'posts.list.filtered',
-    'GET /posts omits posts that the user may not see, and its pages are still full. Posts of private friends are in the order of all posts.',
+    'GET /posts omits posts that the user may not see, and its pages are still full. It orders posts of private friends like all others.',
     (users) =>
       checkList(users, '/posts', async (list) => {
         const { privateAuthor, privatePosts, friend } = await timeline(users);
+        const isPrivate = (post: Post) => post.author_id === privateAuthor.id;
         for (const query of ['', '?limit=5', '?limit=50', '?limit=100', '?limit=20&offset=20']) {
           const response = await list.user.send(200, `GET /posts${query}`);
-          expectEqual(
-            response,
-            'the number of posts',
-            response.body.length,
-            Number(/limit=(\d+)/.exec(query)?.[1] ?? 20),
-          );
-          expectThat(
-            !response.body.some(({ author_id }: Post) => author_id === privateAuthor.id),
-            'no post of the private account',
-            response,
-          );
+          const limit = Number(/limit=(\d+)/.exec(query)?.[1] ?? 20);
+          expectEqual(response, 'the number of posts', response.body.length, limit);
+          expectThat(!response.body.some(isPrivate), 'no post of the private account', response);
         }
         const seen = await friend.send(200, 'GET /posts?limit=100');
-        const ids = idsOf(seen.body.filter(({ author_id }: Post) => author_id === privateAuthor.id));
-        expectEqual(seen, 'the posts of a friend', ids, idsOf(privatePosts));
+        expectEqual(seen, 'the posts of a friend', idsOf(seen.body.filter(isPrivate)), idsOf(privatePosts));
         expectEqual(seen, 'the order', idsOf(seen.body), idsOf([...seen.body].sort(newestFirst)));
       }),
   ),
