@@ -20,35 +20,33 @@ import {
   webpImage,
 } from '../../image-builders.js';
 import { samples } from '../../images.js';
-import { rule } from '../../rule.js';
-import type { TestUsers } from '../../users.js';
-import { ascii, expectStored, FORMS, type Form, getUploader, imagePart } from './forms.js';
+import { expectStored, formRules, imagePart, latin1, type Uploader } from './forms.js';
 
 /** A file that has only the start of a JPEG. */
-const UNREADABLE = Buffer.concat([samples.jpeg.subarray(0, 3), ascii('<script>alert(1)</script>\0\r\n')]);
+const UNREADABLE = Buffer.concat([samples.jpeg.subarray(0, 3), latin1('<script>alert(1)</script>\0\r\n')]);
 
 /** A color profile in two segments. */
 const profile = Buffer.concat([segment(0xe2, 'ICC_PROFILE\0\x01\x02pro'), segment(0xe2, 'ICC_PROFILE\0\x02\x02file')]);
-const exif = (data: Buffer) => segment(0xe1, Buffer.concat([ascii('Exif\0\0'), data]));
+const exif = (data: Buffer) => segment(0xe1, Buffer.concat([latin1('Exif\0\0'), data]));
 
-/** Returns a sample with trailing bytes, which start with a zero like padding, and the sample itself. */
+/** Returns a sample with trailing bytes, the first of which looks like padding, and the sample itself. */
 const withTrailer = (sample: Buffer): [Buffer, Buffer] => [
-  Buffer.concat([sample, ascii('\0<script>alert(1)</script>')]),
+  Buffer.concat([sample, latin1('\0<script>alert(1)</script>')]),
   sample,
 ];
 
 /** The length of the last chunk of a PNG. */
 const IEND_BYTES = 12;
 
-/** A PNG of more than 128 KiB. */
+/** A PNG of more than 128 KiB, which a service may read in several parts. */
 const largePng = blackPng(1024, 1024, { level: 0 });
 
 /** The sample JPEG with a thumbnail of one pixel in its JFIF segment. */
 const jpegWithThumbnail = Buffer.concat([
   samples.jpeg.subarray(0, 4),
-  ascii('\0\x13'),
+  latin1('\0\x13'),
   samples.jpeg.subarray(6, 18),
-  ascii('\x01\x01RGB'),
+  latin1('\x01\x01RGB'),
   samples.jpeg.subarray(20),
 ]);
 
@@ -103,7 +101,7 @@ const webpFrame = Buffer.concat([Buffer.alloc(16), webpImage]);
 
 const PICTURE = { type: 'av01', data: 'picture' };
 
-/** Images without such metadata, which are served unchanged. */
+/** Images without identifying metadata, which are served unchanged. */
 const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
   [UNREADABLE, 'image/jpeg'],
   [jpeg([profile, segment(0xee, 'Adobe\0d\0\0\0\0\x01')]), 'image/jpeg'],
@@ -122,13 +120,11 @@ const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
  * offsets or lengths, and may keep an orientation of 1.
  */
 const WITH_INNER_METADATA: [bytes: Buffer, type: string, picture: string | Buffer][] = [
-  ...[
-    avif([PICTURE, { type: 'Exif', data: Buffer.concat([Buffer.alloc(4), tiff(1)]) }]),
-    avif([PICTURE, { type: 'mime', data: SECRET }]),
-    avif([PICTURE], { inMeta: [fullBox('xml ', 0, SECRET)] }),
-    avif([PICTURE], { properties: [box('udes', SECRET)] }),
-    avif([PICTURE], { top: [box('uuid', SECRET)] }),
-  ].map((bytes): [Buffer, string, string] => [bytes, 'image/avif', PICTURE.data]),
+  [avif([PICTURE, { type: 'Exif', data: Buffer.concat([Buffer.alloc(4), tiff(1)]) }]), 'image/avif', PICTURE.data],
+  [avif([PICTURE, { type: 'mime', data: SECRET }]), 'image/avif', PICTURE.data],
+  [avif([PICTURE], { inMeta: [fullBox('xml ', 0, SECRET)] }), 'image/avif', PICTURE.data],
+  [avif([PICTURE], { properties: [box('udes', SECRET)] }), 'image/avif', PICTURE.data],
+  [avif([PICTURE], { top: [box('uuid', SECRET)] }), 'image/avif', PICTURE.data],
   [jpeg([exif(tiff(1))]), 'image/jpeg', samples.jpeg.subarray(-100)],
   [jpeg([], [exif(tiff(undefined))]), 'image/jpeg', samples.jpeg.subarray(-100)],
   [png(pngChunk('eXIf', tiff(undefined))), 'image/png', samples.png.subarray(33)],
@@ -146,7 +142,7 @@ const DAMAGED: [bytes: Buffer, type: string][] = [
 
 const ORIENTATION_TAG = 0x0112;
 
-/** Images with Exif data: every orientation except 1 in a JPEG, one in a PNG and one in a WebP. */
+/** Images with Exif data: a JPEG for every orientation except 1, and a few PNG and WebP. */
 const ORIENTED: [orientation: number, bytes: Buffer, type: string][] = [
   ...[2, 3, 4, 5, 6, 7, 8].map((orientation): [number, Buffer, string] => [
     orientation,
@@ -156,7 +152,7 @@ const ORIENTED: [orientation: number, bytes: Buffer, type: string][] = [
   [8, png(pngChunk('eXIf', tiff(8))), 'image/png'],
   [6, riff(vp8x(0x08), webpImage, webpChunk('EXIF', tiff(6, { little: true }))), 'image/webp'],
   // Some programs write the prefix that only JPEG requires.
-  [5, riff(vp8x(0x08), webpImage, webpChunk('EXIF', Buffer.concat([ascii('Exif\0\0'), tiff(5)]))), 'image/webp'],
+  [5, riff(vp8x(0x08), webpImage, webpChunk('EXIF', Buffer.concat([latin1('Exif\0\0'), tiff(5)]))), 'image/webp'],
 ];
 
 /** Returns the orientation in the Exif data of an image, or undefined. */
@@ -172,66 +168,66 @@ function orientationOf(bytes: Buffer): number | undefined {
   return entry === undefined ? undefined : read16(entry + 8);
 }
 
-async function uploadAndDownload(users: TestUsers, form: Form, bytes: Buffer, type: string): Promise<CheckedResponse> {
-  const { body } = await form.send(users, form.successStatus, imagePart(bytes, type));
-  return (await getUploader(users)).send(200, `GET ${body[form.field]}`);
+async function uploadAndDownload({ submit, user }: Uploader, bytes: Buffer, type: string): Promise<CheckedResponse> {
+  const { image } = await submit(imagePart(bytes, type));
+  return user.send(200, `GET ${image}`);
 }
 
-export const metadataRules = FORMS.flatMap((form) => [
-  rule(
-    `uploads.metadata.removed.${form.id}`,
-    `${form.title} removes metadata that identifies people or places from JPEG, PNG, GIF and WebP (Exif except orientation, XMP, IPTC, comments, text and time chunks), and bytes after every image. Everything else stays unchanged.`,
-    async (users) => {
+export const metadataRules = [
+  ...formRules(
+    'metadata.removed',
+    'removes metadata that identifies people or places from JPEG, PNG, GIF and WebP (Exif except orientation, XMP, IPTC, comments, text and time chunks), and bytes after every image. Everything else stays unchanged.',
+    async (uploader) => {
       for (const [type, cases] of Object.entries(WITH_METADATA)) {
         const declared = [type, undefined, 'Application/Octet-Stream; a=b'];
         for (const [index, [uploaded, served]] of cases.entries())
-          await expectStored(users, form, uploaded, declared[index % declared.length], type, served);
+          await expectStored(uploader, uploaded, declared[index % declared.length], type, served);
       }
     },
   ),
 
-  rule(
-    `uploads.metadata.inner.${form.id}`,
-    `${form.title} removes Exif, XMP and descriptions from AVIF, XMP from the frames of an animated WebP, and Exif without a special orientation.`,
-    async (users) => {
+  ...formRules(
+    'metadata.inner',
+    'removes Exif, XMP and descriptions from AVIF, XMP from the frames of an animated WebP, and Exif data whose orientation is absent or 1.',
+    async (uploader) => {
       for (const [bytes, type, picture] of WITH_INNER_METADATA) {
-        const download = await uploadAndDownload(users, form, bytes, type);
+        const download = await uploadAndDownload(uploader, bytes, type);
         expectThat(!download.bytes.includes(SECRET), 'the image without its metadata', download);
         expectThat(download.bytes.includes(picture), 'the picture, as it was uploaded', download);
       }
     },
   ),
 
-  rule(
-    `uploads.metadata.damaged.${form.id}`,
-    `${form.title} returns 400 damaged_image for an image with metadata that is cut off or otherwise unreadable, and stores nothing.`,
-    async (users) => {
-      const before = await form.readImage(users);
+  ...formRules(
+    'metadata.damaged',
+    'returns 400 damaged_image for an image with metadata that is cut off or otherwise unreadable, and stores nothing.',
+    async ({ send, readImage }) => {
+      const before = await readImage();
       for (const [bytes, type] of DAMAGED) {
-        const response = await form.send(users, 400, imagePart(bytes, type));
+        const response = await send(400, imagePart(bytes, type));
         expectProblemCodes(response, 'body.image damaged_image');
-        expectEqual(response, 'the image, as before', await form.readImage(users), before);
+        expectEqual(response, 'the image, as before', await readImage(), before);
       }
     },
   ),
 
-  rule(
-    `uploads.metadata.kept.${form.id}`,
-    `${form.title} stores an image without identifying metadata byte for byte: with a colour profile, a resolution, a loop count or zeros at its end, and also a file that only starts like a JPEG.`,
-    async (users) => {
-      for (const [bytes, type] of WITHOUT_METADATA) await expectStored(users, form, bytes, type, type);
+  ...formRules(
+    'metadata.kept',
+    'stores an image without identifying metadata byte for byte: with a color profile, a resolution, a loop count or zeros at its end, and also a file that only starts like a JPEG.',
+    async (uploader) => {
+      for (const [bytes, type] of WITHOUT_METADATA) await expectStored(uploader, bytes, type, type);
     },
   ),
 
-  rule(
-    `uploads.metadata.orientation.${form.id}`,
-    `${form.title} keeps the orientation of a JPEG, PNG or WebP and removes the rest of its Exif data, in either byte order.`,
-    async (users) => {
+  ...formRules(
+    'metadata.orientation',
+    'keeps the orientation of a JPEG, PNG or WebP and removes the rest of its Exif data, in either byte order.',
+    async (uploader) => {
       for (const [orientation, bytes, type] of ORIENTED) {
-        const download = await uploadAndDownload(users, form, bytes, type);
+        const download = await uploadAndDownload(uploader, bytes, type);
         expectEqual(download, 'the orientation', orientationOf(download.bytes), orientation);
         expectThat(!download.bytes.includes(SECRET), 'the image without the name of the artist', download);
       }
     },
   ),
-]);
+];

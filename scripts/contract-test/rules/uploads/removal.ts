@@ -4,82 +4,19 @@ import { type Post, png, publish } from '../../fixtures.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 import type { User } from '../../users.js';
-import { ascii, EMPTY_FILE_INPUT, expectStored, FORMS, getUploader, imagePart, otherField, textPart } from './forms.js';
+import {
+  CREATE_FORM,
+  EMPTY_FILE_INPUT,
+  expectStored,
+  FORMS_WITH_REMOVAL,
+  formRules,
+  getUploader,
+  imagePart,
+  latin1,
+  textPart,
+} from './forms.js';
 
-export const removeOrReplaceRules = FORMS.filter(({ canRemove }) => canRemove).flatMap((form) => [
-  rule(
-    `uploads.remove-image.false.${form.id}`,
-    `${form.title} ignores remove_image=false: an image in the same form is stored, and a form without other fields returns 400.`,
-    async (users) => {
-      for (const parts of [
-        [textPart('remove_image', 'false'), imagePart(samples.webp, 'image/webp')],
-        [imagePart(samples.gif, 'image/gif'), textPart('remove_image', 'False')],
-      ]) {
-        const before = await form.readImage(users);
-        const response = await form.send(users, form.successStatus, ...parts);
-        expectThat(response.body[form.field] && response.body[form.field] !== before, 'a new image', response);
-        expectEqual(response, 'the image, as it is read', await form.readImage(users), response.body[form.field]);
-        await (await getUploader(users)).send(200, `GET ${response.body[form.field]}`);
-      }
-      expectProblemCodes(await form.send(users, 400, textPart('remove_image', 'false')), 'body. no_changes');
-      expectProblemCodes(
-        await form.send(users, 400, textPart('remove_image', 'FALSE'), EMPTY_FILE_INPUT),
-        'body. no_changes',
-      );
-      const before = await form.readImage(users);
-      const response = await form.send(users, form.successStatus, otherField(form), textPart('remove_image', 'FALSE'));
-      expectEqual(response, 'the image, as before', response.body[form.field], before);
-    },
-  ),
-
-  rule(
-    `uploads.remove-image.true.${form.id}`,
-    `${form.title} with remove_image=true removes the image, and succeeds even if there is none. remove_image=true together with an image returns 400, as do values other than true and false.`,
-    async (users) => {
-      const image = await expectStored(users, form, samples.png, 'image/png', 'image/png');
-      for (const value of ['true', 'True', 'TRUE']) {
-        const response = await form.send(
-          users,
-          400,
-          imagePart(samples.gif, 'image/gif'),
-          textPart('remove_image', value),
-        );
-        expectProblems(response, 'body.remove_image');
-      }
-      const both = [imagePart(ascii('no image'), 'image/png'), textPart('remove_image', 'true')];
-      expectProblems(await form.send(users, 400, ...both), 'body.image', 'body.remove_image');
-      for (const value of ['', '1', '0', 'yes', ' true', 'true ', 'null', 'on']) {
-        expectProblemCodes(
-          await form.send(users, 400, textPart('remove_image', value)),
-          'body.remove_image not_a_boolean',
-        );
-      }
-      const user = await getUploader(users);
-      await user.send(200, `GET ${image}`);
-      for (const value of ['true', 'TRUE']) {
-        const response = await form.send(users, form.successStatus, textPart('remove_image', value));
-        expectEqual(response, 'the image', response.body[form.field], null);
-        expectEqual(response, 'the image, as it is read', await form.readImage(users), null);
-      }
-      await user.send(404, `GET ${image}`);
-    },
-  ),
-
-  rule(
-    `uploads.replaced.${form.id}`,
-    `An image sent by ${form.title} replaces the previous image, which can no longer be downloaded, and has another ETag. A form without image or remove_image leaves the image unchanged.`,
-    async (users) => {
-      const user = await getUploader(users);
-      const first = await expectStored(users, form, samples.png, 'image/png', 'image/png');
-      const tag = (await user.send(200, `GET ${first}`)).headers.get('etag') ?? '';
-      const second = await expectStored(users, form, samples.avif, 'image/avif', 'image/avif');
-      await user.send(404, `GET ${first}`);
-      const response = await form.send(users, form.successStatus, otherField(form));
-      expectEqual(response, 'the image, as before', response.body[form.field], second);
-      await user.send(200, `GET ${second}`, { headers: { 'If-None-Match': tag } });
-    },
-  ),
-]);
+const GIF = imagePart(samples.gif, 'image/gif');
 
 /** Operations that delete the image of a post. */
 const DELETIONS: [id: string, description: string, remove: (user: User, post: Post) => Promise<CheckedResponse>][] = [
@@ -87,9 +24,9 @@ const DELETIONS: [id: string, description: string, remove: (user: User, post: Po
   ['account', 'DELETE /profiles/me', ({ send, password }) => send(200, 'DELETE /profiles/me', { json: { password } })],
 ];
 
-export const deletionRules = DELETIONS.map(([id, description, remove]) =>
+const deletionRules = DELETIONS.map(([id, description, remove]) =>
   rule(`uploads.ended.${id}`, `${description} removes the stored image of a post.`, async (users) => {
-    const user = id === 'account' ? await users.register() : await getUploader(users);
+    const user = id === 'account' ? await users.register() : (await getUploader(users, CREATE_FORM)).user;
     const other = await users.sharedUser('ada');
     const post = await publish(user, { image: png() });
     const tag = (await other.send(200, `GET ${post.image}`)).headers.get('etag') ?? '';
@@ -100,3 +37,71 @@ export const deletionRules = DELETIONS.map(([id, description, remove]) =>
     await other.send(404, `HEAD ${post.image}`);
   }),
 );
+
+export const removalRules = [
+  ...formRules(
+    'remove-image.false',
+    'ignores remove_image=false: an image in the same form is stored, and a form without other fields returns 400.',
+    async ({ otherField, send, submit, readImage, user }) => {
+      for (const parts of [
+        [textPart('remove_image', 'false'), imagePart(samples.webp, 'image/webp')],
+        [GIF, textPart('remove_image', 'False')],
+      ]) {
+        const before = await readImage();
+        const { response, image } = await submit(...parts);
+        expectThat(image && image !== before, 'a new image', response);
+        expectEqual(response, 'the image, as it is read', await readImage(), image);
+        await user.send(200, `GET ${image}`);
+      }
+      expectProblemCodes(await send(400, textPart('remove_image', 'false')), 'body. no_changes');
+      expectProblemCodes(await send(400, textPart('remove_image', 'FALSE'), EMPTY_FILE_INPUT), 'body. no_changes');
+      const before = await readImage();
+      const { response, image } = await submit(otherField, textPart('remove_image', 'FALSE'));
+      expectEqual(response, 'the image, as before', image, before);
+    },
+    FORMS_WITH_REMOVAL,
+  ),
+
+  ...formRules(
+    'remove-image.true',
+    'with remove_image=true removes the image, and succeeds even if there is none. remove_image=true together with an image returns 400, as do values other than true and false.',
+    async (uploader) => {
+      const { send, submit, readImage, user } = uploader;
+      const path = await expectStored(uploader, samples.png, 'image/png', 'image/png');
+      for (const value of ['true', 'True', 'TRUE']) {
+        expectProblems(await send(400, GIF, textPart('remove_image', value)), 'body.remove_image');
+      }
+      const both = [imagePart(latin1('no image'), 'image/png'), textPart('remove_image', 'true')];
+      expectProblems(await send(400, ...both), 'body.image', 'body.remove_image');
+      for (const value of ['', '1', '0', 'yes', ' true', 'true ', 'null', 'on']) {
+        expectProblemCodes(await send(400, textPart('remove_image', value)), 'body.remove_image not_a_boolean');
+      }
+      await user.send(200, `GET ${path}`);
+      for (const value of ['true', 'TRUE']) {
+        const { response, image } = await submit(textPart('remove_image', value));
+        expectEqual(response, 'the image', image, null);
+        expectEqual(response, 'the image, as it is read', await readImage(), null);
+      }
+      await user.send(404, `GET ${path}`);
+    },
+    FORMS_WITH_REMOVAL,
+  ),
+
+  ...formRules(
+    'replaced',
+    'with an image replaces the previous image, which can no longer be downloaded. The new image has another ETag. A form without image or remove_image leaves the image unchanged.',
+    async (uploader) => {
+      const { otherField, submit, user } = uploader;
+      const first = await expectStored(uploader, samples.png, 'image/png', 'image/png');
+      const tag = (await user.send(200, `GET ${first}`)).headers.get('etag') ?? '';
+      const second = await expectStored(uploader, samples.avif, 'image/avif', 'image/avif');
+      await user.send(404, `GET ${first}`);
+      const { response, image } = await submit(otherField);
+      expectEqual(response, 'the image, as before', image, second);
+      await user.send(200, `GET ${second}`, { headers: { 'If-None-Match': tag } });
+    },
+    FORMS_WITH_REMOVAL,
+  ),
+
+  ...deletionRules,
+];
