@@ -4,7 +4,7 @@ import { CROSS_SITE, publish, UNUSED_ID, visibilityFixture, WRONG_PASSWORD, with
 import { rule } from '../../rule.js';
 import type { TestUsers, User } from '../../users.js';
 import { startSession } from '../session.js';
-import { textBody, userRule } from './requests.js';
+import { getUser, textBody } from './requests.js';
 
 type Request = [request: string, sent?: RequestOptions];
 
@@ -14,22 +14,22 @@ async function requestToFriend(_: User, users: TestUsers): Promise<Request> {
   return [`POST /friends/request?to=${owned.public.owner.id}`, { token: viewers.friend.token }];
 }
 
-/** One request for each kind of error. The ids begin with the status. */
+/** One request for each kind of error, or a function that returns it for a user. The ids begin with the status. */
 const ERRORS: [
   id: string,
   description: string,
   code: string,
-  requestFor: (user: User, users: TestUsers) => Request | Promise<Request>,
+  request: Request | ((user: User, users: TestUsers) => Request | Promise<Request>),
 ][] = [
   ['400', 'an invalid field', 'invalid_request', ({ token }) => ['POST /posts/create', { token, form: { title: '' } }]],
-  ['401', 'missing credentials', 'missing_credentials', () => ['GET /posts']],
+  ['401', 'missing credentials', 'missing_credentials', ['GET /posts']],
   [
     '401.login',
     'a failed login',
     'invalid_credentials',
-    () => ['POST /auth/login', { json: { email: 'unknown@example.org', password: 'x' } }],
+    ['POST /auth/login', { json: { email: 'unknown@example.org', password: 'x' } }],
   ],
-  ['401.token', 'a rejected token', 'invalid_token', () => ['GET /posts', { token: 'stale' }]],
+  ['401.token', 'a rejected token', 'invalid_token', ['GET /posts', { token: 'stale' }]],
   [
     '401.password',
     'a wrong password',
@@ -49,28 +49,29 @@ const ERRORS: [
     ({ token }) => ['POST /posts/like?id=1', withCookie(token, CROSS_SITE)],
   ],
   ['404.post', 'a missing post', 'not_found', ({ token }) => [`GET /posts/${UNUSED_ID}`, { token }]],
-  ['404.route', 'an unknown path', 'not_found', () => ['GET /no-such-path']],
+  ['404.route', 'an unknown path', 'not_found', ['GET /no-such-path']],
   ['404.user', 'a missing user', 'not_found', ({ token }) => [`GET /profiles/${UNUSED_ID}`, { token }]],
   ['404.session', 'a missing session', 'not_found', ({ token }) => ['DELETE /auth/sessions/x', { token }]],
   ['404.image', 'a missing image', 'not_found', ({ token }) => ['GET /posts/image/x.png', { token }]],
-  ['405', 'an unsupported method', 'method_not_allowed', () => ['PATCH /posts']],
+  ['405', 'an unsupported method', 'method_not_allowed', ['PATCH /posts']],
   ['409', 'a friend request to a friend', 'already_friends', requestToFriend],
   [
     '413',
     'a body that is too large',
     'body_too_large',
-    () => ['POST /auth/login', { json: { email: 'x'.repeat(70_000), password: 'x' } }],
+    ['POST /auth/login', { json: { email: 'x'.repeat(70_000), password: 'x' } }],
   ],
-  ['415', 'an unsupported media type', 'unsupported_media_type', () => ['POST /auth/login', textBody()]],
+  ['415', 'an unsupported media type', 'unsupported_media_type', ['POST /auth/login', textBody()]],
 ];
 
-const errorRules = ERRORS.map(([id, description, code, requestFor]) => {
+const errorRules = ERRORS.map(([id, description, code, request]) => {
   const status = Number.parseInt(id, 10);
-  return userRule(
+  return rule(
     `errors.message.${id}`,
     `The ${status} response for ${description} is application/json with the code ${code} and a non-empty message. Each of its errors, if any, also has a non-empty message.`,
-    async (user, users) => {
-      const response = expectErrorShape(await users.anonymous.send(status, ...(await requestFor(user, users))));
+    async (users) => {
+      const sent = typeof request === 'function' ? await request(await getUser(users), users) : request;
+      const response = expectErrorShape(await users.anonymous.send(status, ...sent));
       expectCode(response, code);
       for (const { message } of response.body.errors ?? []) {
         expectThat(typeof message === 'string' && message.trim() !== '', 'a message for each problem', response);

@@ -2,10 +2,11 @@ import { type ContractOperation, contract, methodAndPath } from '../../document.
 import type { RequestOptions } from '../../exchange.js';
 import { expectEqual, expectErrorShape, expectProblems, expectThat } from '../../expect.js';
 import { CROSS_SITE, png, textForm, UNUSED_ID, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
-import type { Rule } from '../../rule.js';
-import type { User } from '../../users.js';
+import { type Rule, rule } from '../../rule.js';
 import { exampleBody, validRequest } from '../operations.js';
-import { isSafe, textBody, UNKNOWN_QUERY, userRule } from './requests.js';
+import { getUser, isSafe, textBody, UNKNOWN_QUERY, userRule } from './requests.js';
+
+type Requests = [request: string, sent: RequestOptions][];
 
 /** Requests with several reasons to reject them, and the status that takes precedence. */
 interface OrderCase {
@@ -13,7 +14,8 @@ interface OrderCase {
   description: string;
   status: number;
   applies(operation: ContractOperation): boolean;
-  requests(operation: ContractOperation, user: User): [request: string, sent: RequestOptions][];
+  /** Gets a token only if a request has one, so that the other rules do not depend on registration. */
+  requests(operation: ContractOperation, getToken: () => Promise<string>): Requests | Promise<Requests>;
 }
 
 const ORDER_CASES: OrderCase[] = [
@@ -43,8 +45,8 @@ const ORDER_CASES: OrderCase[] = [
     description: 'a cross-site request authenticated only by the cookie returns 403 regardless of its query and body',
     status: 403,
     applies: (operation) => operation.secured && !isSafe(operation),
-    requests(operation, { token }) {
-      const { headers = {} } = withCookie(token, CROSS_SITE);
+    async requests(operation, getToken) {
+      const { headers = {} } = withCookie(await getToken(), CROSS_SITE);
       return [
         [validRequest(operation, UNKNOWN_QUERY), { ...exampleBody(operation), headers }],
         [validRequest(operation), textBody(headers)],
@@ -67,8 +69,8 @@ const ORDER_CASES: OrderCase[] = [
     description: 'a body of an unsupported media type returns 415 regardless of the query',
     status: 415,
     applies: ({ requestBody }) => requestBody !== undefined,
-    requests(operation, { token }) {
-      const sent = { ...textBody(), token: operation.secured ? token : undefined };
+    async requests(operation, getToken) {
+      const sent = { ...textBody(), token: operation.secured ? await getToken() : undefined };
       return [
         [validRequest(operation, UNKNOWN_QUERY), sent],
         [`${operation.method} ${operation.path}?id=x`, sent],
@@ -81,7 +83,8 @@ const ORDER_CASES: OrderCase[] = [
       'an invalid query returns 400 even if the post, user, session or image does not exist or its id is not well formed',
     status: 400,
     applies: ({ query, pathParameters, secured }) => secured && (query.length > 0 || pathParameters.length > 0),
-    requests(operation, { token }) {
+    async requests(operation, getToken) {
+      const token = await getToken();
       const request = validRequest(operation, UNKNOWN_QUERY);
       const malformed = request.replace(`/${UNUSED_ID}`, '/x');
       return [...new Set([request, malformed])].map((line) => [line, { ...exampleBody(operation), token }]);
@@ -91,8 +94,9 @@ const ORDER_CASES: OrderCase[] = [
 
 const operationOrderRules = ORDER_CASES.flatMap(({ id, description, status, applies, requests }) =>
   contract.filter(applies).map((operation) =>
-    userRule(`order.${id}.${operation.id}`, `${methodAndPath(operation)}: ${description}.`, async (user, users) => {
-      const sending = requests(operation, user).map(([request, sent]) => users.anonymous.send(status, request, sent));
+    rule(`order.${id}.${operation.id}`, `${methodAndPath(operation)}: ${description}.`, async (users) => {
+      const rejected = await requests(operation, async () => (await getUser(users)).token);
+      const sending = rejected.map(([request, sent]) => users.anonymous.send(status, request, sent));
       for (const response of await Promise.all(sending)) expectErrorShape(response);
     }),
   ),

@@ -1,10 +1,16 @@
 import type { ContractOperation } from '../../document.js';
 import type { RequestOptions } from '../../exchange.js';
 import { contentType } from '../../fixtures.js';
+import type { TestUsers } from '../../users.js';
 import { userRules } from '../user-rule.js';
 
-/** Creates a rule whose check gets a user without content, whom no other rules use. */
-export const userRule = userRules('rejected requests');
+const USER_KEY = 'rejected requests';
+
+/** Returns a user without content, whom no other rules use. */
+export const getUser = (users: TestUsers) => users.sharedUser(USER_KEY);
+
+/** Creates a rule whose check gets this user. */
+export const userRule = userRules(USER_KEY);
 
 /** Returns a request body of a media type that no operation accepts. */
 export const textBody = (headers: Record<string, string> = {}): RequestOptions => ({
