@@ -14,7 +14,9 @@ const STRICT_REQUESTS = ['POST /auth/register', 'POST /auth/login', 'DELETE /pro
 /** The tour creates two users, and each sends all of them. */
 const STRICT_REQUEST_COUNT = 2 * STRICT_REQUESTS.length;
 
-/** The time within which two signals count as one Ctrl-C, which arrives twice: from the terminal and from npm. */
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** The time within which a Ctrl-C arrives twice: from the terminal and from npm. */
 const REPEATED_SIGNAL_MS = 1000;
 
 /** A PNG of one red pixel. */
@@ -52,8 +54,9 @@ class TourFailedError extends Error {
 }
 
 function rateLimitError(message: string, retryAfterSeconds: number, isStrict: boolean): TourFailedError {
-  const advice = `start the service with a higher limit: ${isStrict ? 'RATE_LIMIT_STRICT_MAX' : 'RATE_LIMIT_MAX'}=1000 npm start`;
-  return new TourFailedError(`${message} Wait ${retryAfterSeconds} s, or ${advice}`, { retryAfterSeconds });
+  const variable = isStrict ? 'RATE_LIMIT_STRICT_MAX' : 'RATE_LIMIT_MAX';
+  const advice = `Wait ${retryAfterSeconds} s, or start the service with a higher limit: ${variable}=1000 npm start`;
+  return new TourFailedError(`${message} ${advice}`, { retryAfterSeconds });
 }
 
 let stepCount = 0;
@@ -123,8 +126,9 @@ async function checkStrictLimit(): Promise<void> {
   const { headers } = await step(title, 400, 'POST /auth/register', { json: {} });
   const remaining = Number(headers.get('x-ratelimit-remaining') ?? STRICT_REQUEST_COUNT);
   if (remaining >= STRICT_REQUEST_COUNT) return;
-  const needed = `The tour needs ${STRICT_REQUEST_COUNT} registrations, logins and account deletions, and ${remaining} are left.`;
-  throw rateLimitError(needed, Number(headers.get('x-ratelimit-reset')), true);
+  const needed = `${STRICT_REQUEST_COUNT} registrations, logins and account deletions`;
+  const message = `The tour needs ${needed}, and ${remaining} are left.`;
+  throw rateLimitError(message, Number(headers.get('x-ratelimit-reset')), true);
 }
 
 async function registerAndLogIn(person: Person): Promise<void> {
@@ -153,7 +157,7 @@ async function deleteAccount(person: Person): Promise<void> {
   await step(title, 200, 'DELETE /profiles/me', { user: person, json: { password } });
 }
 
-/** Repeats an attempt to delete an account until the rate limit allows it, or until Ctrl-C. */
+/** Repeats an attempt to delete an account until the rate limit allows it. */
 async function retryWhileLimited(attempt: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
@@ -162,19 +166,11 @@ async function retryWhileLimited(attempt: () => Promise<void>): Promise<void> {
       const { retryAfterSeconds } = error instanceof TourFailedError ? error.details : {};
       if (retryAfterSeconds === undefined) throw error;
       console.error(`Waiting ${retryAfterSeconds} s until the accounts can be deleted. Ctrl-C leaves them.`);
-      await waitUnlessInterrupted(retryAfterSeconds * 1000);
+      await sleep(REPEATED_SIGNAL_MS);
+      // From now on, Ctrl-C ends the process.
+      for (const signal of SIGNALS) process.removeAllListeners(signal);
+      await sleep(retryAfterSeconds * 1000);
     }
-  }
-}
-
-/** @throws TourFailedError after Ctrl-C */
-async function waitUnlessInterrupted(ms: number): Promise<void> {
-  const end = Date.now() + ms;
-  await sleep(REPEATED_SIGNAL_MS);
-  interrupted = false;
-  while (Date.now() < end) {
-    if (interrupted) throw new TourFailedError('The accounts are not deleted.');
-    await sleep(100);
   }
 }
 
@@ -222,7 +218,7 @@ function reportFailure(error: unknown): void {
   console.error(error instanceof TourFailedError ? error.message : error);
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+for (const signal of SIGNALS) {
   process.on(signal, () => {
     interrupted = true;
   });

@@ -21,7 +21,7 @@ export type WorkerMessage =
   /** The worker cannot run and has printed the reason. A replacement would fail for the same reason. */
   | { kind: 'failed' };
 
-/** A message from the primary process to a worker. Workers ignore signals, since those sent to the process group reach them too. */
+/** A message from the primary process to a worker. Workers ignore signals, because signals to the process group reach them too. */
 export type PrimaryMessage = { kind: 'stop' };
 
 interface RunningWorker {
@@ -83,11 +83,11 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
     for (let backoffMs = REPLACE_BACKOFF_MS.min; ; backoffMs = Math.min(2 * backoffMs, REPLACE_BACKOFF_MS.max)) {
       await sleep(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
-      const hasStarted = await start().then(
-        () => true,
-        () => false,
-      );
-      if (hasStarted) return;
+      try {
+        return await start();
+      } catch {
+        // The worker has printed the reason.
+      }
     }
   }
 

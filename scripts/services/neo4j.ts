@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import neo4jDriver, { type Driver, Neo4jError } from 'neo4j-driver';
-import { createDirectoryAtomically } from '../tools/once.js';
+import { createDirectoryAtomically } from '../tools/create-directory.js';
 import { folder } from './folder.js';
 import type { Server } from './server.js';
 import { findTool, run } from './tools.js';
@@ -30,7 +30,8 @@ export const neo4j: Server = {
     {
       name: `java ${minJavaVersion()} or later`,
       available: javaVersion() >= minJavaVersion(),
-      installHint: `apt-get install default-jre-headless, brew install openjdk, or https://adoptium.net; set JAVA_HOME if there are several`,
+      installHint:
+        'apt-get install default-jre-headless, brew install openjdk, or https://adoptium.net; set JAVA_HOME if there are several',
     },
     ...(neo4j.isFetched()
       ? []
@@ -67,8 +68,8 @@ export const neo4j: Server = {
       await withDriver(port, passwords.neo4j, (driver) => driver.executeQuery('RETURN 1', {}, { database: 'neo4j' }));
     } catch (error) {
       if (!(error instanceof Neo4jError && error.code === 'Neo.ClientError.Security.Unauthorized')) throw error;
-      const change = 'ALTER CURRENT USER SET PASSWORD FROM $initial TO $own';
-      const parameters = { initial: INITIAL_PASSWORD, own: passwords.neo4j };
+      const change = 'ALTER CURRENT USER SET PASSWORD FROM $initial TO $password';
+      const parameters = { initial: INITIAL_PASSWORD, password: passwords.neo4j };
       await withDriver(port, INITIAL_PASSWORD, (driver) =>
         driver.executeQuery(change, parameters, { database: 'system' }),
       );

@@ -4,7 +4,7 @@ import { chown, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Client } from 'pg';
 import { CommandError } from '../command-error.js';
-import { createDirectoryAtomically } from '../tools/once.js';
+import { createDirectoryAtomically } from '../tools/create-directory.js';
 import { folder } from './folder.js';
 import type { Launch } from './processes.js';
 import type { Server } from './server.js';

@@ -17,7 +17,7 @@ export interface ProcessIdentity {
   started: string;
 }
 
-const onLinux = process.platform === 'linux';
+const isLinux = process.platform === 'linux';
 
 const POLL_INTERVAL_MS = 50;
 
@@ -65,7 +65,7 @@ export async function terminate(target: ProcessIdentity, stopSignal: NodeJS.Sign
 
 /** Returns the start time of a process in a system-specific form, or undefined if it has exited or is a zombie. */
 function startTimeOf(pid: number): string | undefined {
-  if (!onLinux) {
+  if (!isLinux) {
     const [state, ...start] = runPs(pid)?.split(/\s+/) ?? [];
     return state === undefined || state.startsWith('Z') ? undefined : start.join(' ');
   }

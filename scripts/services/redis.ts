@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { CommandError } from '../command-error.js';
-import { createDirectoryAtomically } from '../tools/once.js';
+import { createDirectoryAtomically } from '../tools/create-directory.js';
 import { folder } from './folder.js';
 import type { Server } from './server.js';
 import { findCommand, outputOf, run } from './tools.js';
@@ -20,11 +20,9 @@ export const redis: Server = {
 
   tools() {
     if (redis.isFetched()) return [];
-    const installHint = 'apt-get install redis-server, or brew install redis';
     const name = 'redis-server, or apt-get and dpkg-deb to fetch it';
-    return [
-      { name, available: ['apt-get', 'dpkg-deb'].every((command) => findCommand(command) !== undefined), installHint },
-    ];
+    const available = ['apt-get', 'dpkg-deb'].every((command) => findCommand(command) !== undefined);
+    return [{ name, available, installHint: 'apt-get install redis-server, or brew install redis' }];
   },
 
   isFetched: () => installedCommand() !== undefined || existsSync(unpacked()),

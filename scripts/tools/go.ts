@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { createDirectoryAtomically } from './once.js';
+import { createDirectoryAtomically } from './create-directory.js';
 
 export const GO_INSTALL_HINT = 'apt-get install golang, brew install go, or https://go.dev/dl; 1.21 or later';
 

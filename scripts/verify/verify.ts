@@ -62,8 +62,8 @@ export async function verify(
 
 /**
  * Checks that the stores belong to the same installation, without changing anything. A repair with the graph of another
- * installation would delete the whole graph. A repair after a move would delete what users have added since, if the graph or the
- * image store is still the same.
+ * installation would delete the whole graph. If the graph or the image store is still the same after a move, a repair would
+ * delete what users have added since.
  */
 async function requireSameInstallation({ db, graph, images }: CheckContext['stores']): Promise<void> {
   const installation = await readInstallation(db);

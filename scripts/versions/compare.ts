@@ -5,8 +5,8 @@ import { type Change, findChanges } from './oasdiff.js';
 import { versionProblem } from './version-problem.js';
 
 /**
- * Returns the versions of two OpenAPI documents, the changes between them that clients can notice, and the problem, if any, with
- * the version number of the second.
+ * Returns the versions of two OpenAPI documents, the changes between them that clients can notice, and a message if the version
+ * number of the second does not reflect them.
  */
 export async function compare(releasedFile: string, currentFile: string) {
   const [before, after] = await Promise.all(

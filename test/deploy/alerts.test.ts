@@ -50,12 +50,6 @@ t.test('every alert has texts, and tests of each severity', async (t) => {
   }
 });
 
-t.test('the README lists every alert', async (t) => {
-  const readme = readFileSync('scripts/deploy/README.md', 'utf8');
-  const listed = [...readme.matchAll(/^\| `([A-Za-z]+)` \| (?:critical|warning)/gm)].map(([, name]) => name);
-  t.same(listed, [...new Set(rules.map(({ alert }) => alert))]);
-});
-
 t.test('every alert names metrics and labels that a running service has', async (t) => {
   const service = await startTestService(t);
   await sendTraffic(service);
