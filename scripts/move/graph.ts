@@ -25,14 +25,11 @@ export async function isEmpty({ bulk }: SocialGraph): Promise<boolean> {
   return nodes.length === 0;
 }
 
-/**
- * Makes the edges of the target equal to those of the source. Unless the target is embedded, also creates a node for every
- * account and post.
- */
+/** Makes the edges of the target equal to those of the source. If the target has nodes, creates one for every account and post. */
 export async function copyGraph(stores: MovedGraphs, progress: Progress): Promise<void> {
-  const { kind, bulk } = stores.target.graph;
+  const { hasNodes, bulk } = stores.target.graph;
   const { db } = stores.source;
-  if (kind !== 'embedded') {
+  if (hasNodes) {
     await createNodes(db, 'accounts', (people) => bulk.ensureNodes({ people, posts: [] }), progress);
     await createNodes(db, 'posts', (posts) => bulk.ensureNodes({ people: [], posts }), progress);
   }
