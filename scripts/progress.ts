@@ -21,20 +21,20 @@ export function createProgressBar(step: string, total: number, done = 0): Single
   return bar;
 }
 
-/** Creates a display of the steps of a task on standard error, with a progress bar for each step that has items. */
-export function createProgressDisplay(): { show: Progress; end(): void } {
+/** Runs a task and shows its steps on standard error, with a progress bar for each step that has items. */
+export async function showProgress<Result>(run: (progress: Progress) => Promise<Result>): Promise<Result> {
   let bar: SingleBar | undefined;
   let currentStep: string | undefined;
-  const end = () => bar?.stop();
-  return {
-    show(step, done, total) {
+  try {
+    return await run((step, done, total) => {
       if (step !== currentStep) {
-        end();
+        bar?.stop();
         currentStep = step;
         bar = total > 0 ? createProgressBar(step, total, done) : undefined;
       }
       bar?.update(done);
-    },
-    end,
-  };
+    });
+  } finally {
+    bar?.stop();
+  }
 }

@@ -7,7 +7,7 @@ import { type Config, readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
 import { configWarnings } from '../handlers/config/warnings.js';
 import { startService } from '../handlers/service.js';
-import { explain } from './explain.js';
+import { printableError } from './printable-error.js';
 import type { PrimaryMessage, WorkerMessage } from './workers.js';
 
 /** Returns a list of the configured stores. It contains only the hosts of URLs, because these may contain passwords. */
@@ -48,7 +48,7 @@ async function startHere(config: Config, log: Logger): Promise<Running> {
   const service = await startService(config, log);
   // A store that was unavailable during the start is checked later. It may belong to another installation.
   service.stores.verified.catch((error) => {
-    console.error(explain(error));
+    console.error(printableError(error));
     reportToPrimary({ kind: 'failed' });
     stop(1);
   });
@@ -111,6 +111,6 @@ try {
   } else if (exitCode === undefined) console.log(describeService(config, running));
   if (exitCode !== undefined) await end(running, exitCode);
 } catch (error) {
-  console.error(explain(error));
+  console.error(printableError(error));
   process.exit(1);
 }

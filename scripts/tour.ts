@@ -25,7 +25,7 @@ const PICTURE = pngBlob(Buffer.from(PNG_BASE64, 'base64'));
 
 type Fields = Record<string, string | Blob>;
 
-interface Person {
+interface User {
   name: string;
   username: string;
   email: string;
@@ -37,7 +37,7 @@ interface Person {
 }
 
 interface RequestOptions {
-  user?: Person;
+  user?: User;
   json?: Fields;
   form?: Fields;
 }
@@ -111,7 +111,7 @@ function formatBody(body: string): string {
 }
 
 /** Creates a user with random, unused credentials. */
-function createPerson(name: string): Person {
+function createUser(name: string): User {
   const username = `${name.toLowerCase()}-${randomBytes(4).toString('hex')}`;
   const password = `Tour!${insertDashes(randomBytes(9).toString('hex'))}`;
   return { name, username, email: `${username}@example.org`, password };
@@ -131,30 +131,30 @@ async function checkStrictLimit(): Promise<void> {
   throw rateLimitError(message, Number(headers.get('x-ratelimit-reset')), true);
 }
 
-async function registerAndLogIn(person: Person): Promise<void> {
-  const { name, username, email, password } = person;
+async function registerAndLogIn(user: User): Promise<void> {
+  const { name, username, email, password } = user;
   const json = { name, username, email, password };
   try {
-    person.id = (await step(`${name} registers`, 201, 'POST /auth/register', { json })).body.id;
-    person.mayExist = true;
+    user.id = (await step(`${name} registers`, 201, 'POST /auth/register', { json })).body.id;
+    user.mayExist = true;
   } catch (error) {
-    person.mayExist = error instanceof TourFailedError && error.details.noResponse === true;
+    user.mayExist = error instanceof TourFailedError && error.details.noResponse === true;
     throw error;
   }
-  await logIn(person);
+  await logIn(user);
 }
 
-async function logIn(person: Person): Promise<void> {
-  const { name, email, password } = person;
-  person.token = (await step(`${name} logs in`, 200, 'POST /auth/login', { json: { email, password } })).body.token;
+async function logIn(user: User): Promise<void> {
+  const { name, email, password } = user;
+  user.token = (await step(`${name} logs in`, 200, 'POST /auth/login', { json: { email, password } })).body.token;
 }
 
-async function deleteAccount(person: Person): Promise<void> {
-  if (!person.mayExist) return;
-  if (person.token === undefined) await logIn(person);
-  const { name, password } = person;
+async function deleteAccount(user: User): Promise<void> {
+  if (!user.mayExist) return;
+  if (user.token === undefined) await logIn(user);
+  const { name, password } = user;
   const title = `${name} deletes the account and everything in it`;
-  await step(title, 200, 'DELETE /profiles/me', { user: person, json: { password } });
+  await step(title, 200, 'DELETE /profiles/me', { user, json: { password } });
 }
 
 /** Repeats an attempt to delete an account until the rate limit allows it. */
@@ -174,7 +174,7 @@ async function retryWhileLimited(attempt: () => Promise<void>): Promise<void> {
   }
 }
 
-async function runTour(ada: Person, ben: Person): Promise<void> {
+async function runTour(ada: User, ben: User): Promise<void> {
   await checkStrictLimit();
   await registerAndLogIn(ada);
   await registerAndLogIn(ben);
@@ -210,8 +210,8 @@ async function runTour(ada: Person, ben: Person): Promise<void> {
   await step('Ada removes Ben from her friends', 200, `DELETE /friends/remove?id=${ben.id}`, { user: ada });
 }
 
-const ada = createPerson('Ada');
-const ben = createPerson('Ben');
+const ada = createUser('Ada');
+const ben = createUser('Ben');
 
 function reportFailure(error: unknown): void {
   process.exitCode = 1;
@@ -227,7 +227,7 @@ for (const signal of SIGNALS) {
 console.log(`Two people meet at ${base}\n`);
 await runTour(ada, ben).catch(reportFailure);
 deleting = true;
-for (const person of [ada, ben]) await retryWhileLimited(() => deleteAccount(person)).catch(reportFailure);
+for (const user of [ada, ben]) await retryWhileLimited(() => deleteAccount(user)).catch(reportFailure);
 if (!process.exitCode)
   await step('Ada’s token is no longer valid', 401, 'GET /auth/me', { user: ada }).catch(reportFailure);
 if (!process.exitCode) console.log(`Next: send requests from the browser, at ${new URL('/docs', base)}`);

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runCommand } from '../command.js';
 import { CommandError } from '../command-error.js';
-import { createProgressDisplay } from '../progress.js';
+import { type Progress, showProgress } from '../progress.js';
 import { table } from '../table.js';
 import { renderChart } from './chart.js';
 import { checkServers } from './check.js';
@@ -13,7 +13,7 @@ import { createDataset } from './dataset.js';
 import { CHECKOUT, interruption } from './processes.js';
 import { describeCommit, describeMachine, failuresOf, renderResults, replaceResults, tableRow } from './report.js';
 import { GENERATOR, type Outcome, runRounds } from './rounds.js';
-import { type ServerName, withServers } from './servers.js';
+import { type ServerName, type Servers, withServers } from './servers.js';
 import { removeStores, STACK, storeServers } from './stores.js';
 import { selectWorkloads, WORKLOADS } from './workloads.js';
 
@@ -54,24 +54,26 @@ async function runAll(options: Options, folder: string, onOutcome: (outcome: Out
   const workloads = selectWorkloads(only).filter(({ goals }) => goals[STACK]);
   if (workloads.length === 0) throw new CommandError(`--only: ${only} is not measured on the stack "${STACK}"`);
   const otherCheckout = against ?? CHECKOUT;
-  const progress = createProgressDisplay();
   for (const name of new Set(workloads.map(({ dataset }) => dataset))) {
     const selected = workloads.filter(({ dataset }) => dataset === name);
     const dataset = await createDataset(name, quick ? 'small' : 'full', folder, otherCheckout);
     const needed = new Set<ServerName>(selected.flatMap(({ subject, baseline }) => [subject.server, baseline.server]));
     if (against !== undefined) needed.add('against');
-    await withServers(needed, dataset, folder, otherCheckout, async (servers) => {
+    const measure = async (servers: Servers, progress: Progress) => {
       await checkServers(servers, dataset);
       for (const workload of selected) {
         const { levels, [STACK]: minimums } = workload.goals;
         for (const [index, inFlight] of (quick ? QUICK_LEVELS : levels).entries()) {
           const goal = quick ? undefined : minimums?.[index];
-          const onRound = (round: number) => progress.show(`${workload.title}, ${inFlight} in flight`, round, rounds);
+          const onRound = (round: number) => progress(`${workload.title}, ${inFlight} in flight`, round, rounds);
           const results = await runRounds(workload, inFlight, dataset, servers, options, onRound);
           onOutcome({ workload, inFlight, goal, ...results });
         }
       }
-    }).finally(progress.end);
+    };
+    await showProgress((progress) =>
+      withServers(needed, dataset, folder, otherCheckout, (servers) => measure(servers, progress)),
+    );
   }
 }
 

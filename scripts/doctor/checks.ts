@@ -4,7 +4,7 @@ import { type ClaimedStore, type Installation, requireClaimedBy } from '../../db
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { Log } from '../../db/support/log.js';
 import { withTimeout } from '../../db/support/timeout.js';
-import { explain } from '../explain.js';
+import { printableError } from '../printable-error.js';
 
 /** The detail says what was found, what to do, or why nothing was checked. */
 export type Finding = { result: 'ok' | 'warning' | 'failed' | 'skipped'; detail: string };
@@ -60,8 +60,8 @@ async function runCheck(run: Check[1], timeoutMs: number): Promise<Finding> {
 export function messageOf(error: unknown): string {
   if (error instanceof StoreUnavailableError && error.cause === undefined)
     return `${error.message}: no response in time`;
-  const explained = explain(error);
-  const text = explained instanceof Error ? explained.message || explained.name : String(explained);
+  const printable = printableError(error);
+  const text = printable instanceof Error ? printable.message || printable.name : String(printable);
   return text.replace(/\s+/g, ' ').trim();
 }
 

@@ -7,7 +7,8 @@ import type { TokenKey } from '../../handlers/config/variables.js';
 import { readTokenKeys } from '../../handlers/security/token-keys.js';
 import { requireDatabase } from '../bare-stores.js';
 import { runCommand } from '../command.js';
-import { createProgressDisplay } from '../progress.js';
+import { CommandError } from '../command-error.js';
+import { showProgress } from '../progress.js';
 import { move, type Outcome } from './move.js';
 import { openMoveStores } from './stores.js';
 
@@ -24,9 +25,8 @@ async function moveTo(path: string): Promise<number> {
   exportAwsVariables(path, variables, source, target);
   requireDatabase(source.stores);
   const stores = await openMoveStores(source.stores, target.stores, createLogger(source, process.stderr));
-  const progress = createProgressDisplay();
   try {
-    const outcome = await move(stores, progress.show).finally(progress.end);
+    const outcome = await showProgress((progress) => move(stores, progress));
     console.log(formatOutcome(outcome, path));
     if (outcome.result === 'differs') return 1;
     const advice = await tokenKeyAdvice(source, target);
@@ -89,6 +89,6 @@ async function tokenKeyAdvice(source: Config, target: Config): Promise<string | 
 
 await runCommand(async () => {
   const { values } = parseArgs({ options: { to: { type: 'string' } } });
-  if (values.to === undefined) throw new ConfigError(USAGE);
+  if (values.to === undefined) throw new CommandError(USAGE);
   process.exitCode = await moveTo(values.to);
 });

@@ -4,15 +4,16 @@ import { findAccounts } from '../../db/accounts.js';
 import { migrate } from '../../db/migrate.js';
 import type { BareStores } from '../../db/stores.js';
 import { retryUntilAvailable } from '../../db/support/retry.js';
-import { ConfigError, readConfig } from '../../handlers/config/index.js';
+import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { FIELD_MESSAGES } from '../../handlers/http/error-codes.js';
 import { passwordProblems } from '../../handlers/policy/passwords.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import { withBareStores } from '../bare-stores.js';
 import { runCommand } from '../command.js';
+import { CommandError } from '../command-error.js';
 import { insertDashes } from '../insert-dashes.js';
-import { createProgressDisplay } from '../progress.js';
+import { showProgress } from '../progress.js';
 import { table } from '../table.js';
 import { seedDemo } from './demo.js';
 import { DEMO_PASSWORD } from './demo-data.js';
@@ -49,7 +50,7 @@ function readArguments(): { population: Population; password: string | undefined
   });
   const { demo, password, ...numbers } = values;
   for (const [name, value] of Object.entries(numbers)) {
-    if (!WHOLE_NUMBER.test(value)) throw new ConfigError(`--${name}: "${value}" is not an integer from 0 to 999999999`);
+    if (!WHOLE_NUMBER.test(value)) throw new CommandError(`--${name}: "${value}" is not an integer from 0 to 999999999`);
   }
   const population = {
     accounts: Number(numbers.accounts),
@@ -61,12 +62,12 @@ function readArguments(): { population: Population; password: string | undefined
     popularPersonFriends: Number(numbers['popular-person']),
     seed: Number(numbers.seed),
   };
-  if (demo && process.argv.length > 3) throw new ConfigError('--demo takes no other options');
+  if (demo && process.argv.length > 3) throw new CommandError('--demo takes no other options');
   if (demo) return 'demo';
-  if (population.accounts === 0) throw new ConfigError(USAGE);
+  if (population.accounts === 0) throw new CommandError(USAGE);
   const passwordCodes = password === undefined ? [] : passwordProblems(password, {});
   const problems = [...problemsOf(population), ...passwordCodes.map((code) => `--password ${FIELD_MESSAGES[code]}`)];
-  if (problems.length > 0) throw new ConfigError(problems.join('\n'));
+  if (problems.length > 0) throw new CommandError(problems.join('\n'));
   return { population, password };
 }
 
@@ -74,10 +75,8 @@ const generatePassword = () => `Seed!${insertDashes(randomBytes(9).toString('hex
 
 async function addDemo(): Promise<void> {
   const config = readConfig(process.env);
-  const progress = createProgressDisplay();
-  const { people, hasExampleIds } = await seedDemo(config, createLogger(config, process.stderr), progress.show).finally(
-    progress.end,
-  );
+  const log = createLogger(config, process.stderr);
+  const { people, hasExampleIds } = await showProgress((progress) => seedDemo(config, log, progress));
   const rows = people.map(({ id, name, email, posts }) => ({ id: String(id), name, email, posts: posts.join(', ') }));
   console.log(`${table(rows)}\n`);
   if (!hasExampleIds) console.log('These ids differ from those in the examples, because other data has used them.');
@@ -86,11 +85,10 @@ async function addDemo(): Promise<void> {
 }
 
 async function addGenerated(stores: BareStores, population: Population, password: string): Promise<void> {
-  const progress = createProgressDisplay();
   const start = performance.now();
   await retryUntilAvailable(() => migrate(stores));
   const passwordHash = await hashPassword(password);
-  const seeded = await seed(stores, population, passwordHash, progress.show).finally(progress.end);
+  const seeded = await showProgress((progress) => seed(stores, population, passwordHash, progress));
   const [first] = await findAccounts(stores.db, seeded.accounts.slice(0, 1));
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   console.log(`Created ${seeded.accounts.length} accounts and ${seeded.posts.length} posts in ${seconds} s.`);

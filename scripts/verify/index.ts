@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../../handlers/config/index.js';
 import { requireDatabase, withBareStores } from '../bare-stores.js';
 import { runCommand } from '../command.js';
-import { createProgressDisplay } from '../progress.js';
+import { showProgress } from '../progress.js';
 import { table } from '../table.js';
 import type { PendingEntries } from './outbox.js';
 import type { Finding } from './rules.js';
@@ -65,8 +65,7 @@ await runCommand(async () => {
   const { repair } = parseArgs({ options: { repair: { type: 'boolean', default: false } } }).values;
   requireDatabase(readConfig(process.env).stores);
   await withBareStores(async (stores, log) => {
-    const progress = createProgressDisplay();
-    const result = await verify(stores, { repair, log, progress: progress.show }).finally(progress.end);
+    const result = await showProgress((progress) => verify(stores, { repair, log, progress }));
     printResult(result, repair);
     process.exitCode = result.findings.some(isViolated) ? 1 : 0;
   });

@@ -22,7 +22,7 @@ const EXPECTED_ERRORS = [
 ];
 
 /** Returns the message of an expected error, and any other error unchanged, to be printed with its stack. */
-export function explain(error: unknown): unknown {
+export function printableError(error: unknown): unknown {
   if (EXPECTED_ERRORS.some((errorClass) => error instanceof errorClass)) return (error as Error).message;
   if (error instanceof StoreUnavailableError) {
     const { cause } = error;
