@@ -22,19 +22,16 @@ export function createProgressBar(step: string, total: number, done = 0): Single
 }
 
 /** Runs a task and shows its steps on standard error, with a progress bar for each step that has items. */
-export async function showProgress<Result>(run: (progress: Progress) => Promise<Result>): Promise<Result> {
+export function showProgress<Result>(run: (progress: Progress) => Promise<Result>): Promise<Result> {
   let bar: SingleBar | undefined;
   let currentStep: string | undefined;
-  try {
-    return await run((step, done, total) => {
-      if (step !== currentStep) {
-        bar?.stop();
-        currentStep = step;
-        bar = total > 0 ? createProgressBar(step, total, done) : undefined;
-      }
-      bar?.update(done);
-    });
-  } finally {
-    bar?.stop();
-  }
+  const stopBar = () => bar?.stop();
+  return run((step, done, total) => {
+    if (step !== currentStep) {
+      stopBar();
+      currentStep = step;
+      bar = total > 0 ? createProgressBar(step, total, done) : undefined;
+    }
+    bar?.update(done);
+  }).finally(stopBar);
 }
