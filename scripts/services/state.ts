@@ -39,7 +39,8 @@ export function writeState(state: State): void {
   renameSync(folder(`${STATE_FILE}.new`), folder(STATE_FILE));
 }
 
-export async function newState(): Promise<State> {
+/** Generates the ports, passwords and keys of new servers. */
+export async function generateState(): Promise<State> {
   const random = (bytes: number) => randomBytes(bytes).toString('hex');
   return {
     folder: folder(),

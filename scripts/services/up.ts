@@ -8,7 +8,7 @@ import { findFreePort, isFree } from './ports.js';
 import { isAlive } from './processes.js';
 import { formatElapsed, printProgress } from './progress.js';
 import { servers } from './servers.js';
-import { newState, readState, SERVER_NAMES, type ServerName, type State, writeState } from './state.js';
+import { generateState, readState, SERVER_NAMES, type ServerName, type State, writeState } from './state.js';
 
 const fetchLimit = pLimit(2);
 
@@ -44,7 +44,7 @@ function checkRequirements(): void {
 async function createState(): Promise<State> {
   if (existsSync(folder('data'))) printProgress('up', 'this folder is a copy: deleting its data');
   await rm(folder('data'), { recursive: true, force: true });
-  return newState();
+  return generateState();
 }
 
 /** Runs an action for all servers in parallel. Throws the first unexpected error, or one CommandError with all messages. */
