@@ -46,13 +46,13 @@ const asDocumented = (documented: string) =>
 
 t.test('the tour runs as written and prints the documented output', async (t) => {
   const service = await startTestService(t);
-  const [commands = '', output = ''] = fencedBlocks(sectionOf(README, 'A tour with curl')).map(({ content }) => content);
-  const { stdout, stderr } = await promisify(execFile)(
-    'bash',
-    ['--norc', '-e', '-o', 'pipefail', '-c', commands],
-    { cwd: await temporaryDirectory(t), env: { PATH: process.env.PATH, BASE: service.url } },
-  );
-  t.match(stdout, asDocumented(output));
+  const [tour, printed] = fencedBlocks(sectionOf(README, 'A tour with curl'));
+  const commands = tour?.content ?? '';
+  const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-e', '-o', 'pipefail', '-c', commands], {
+    cwd: await temporaryDirectory(t),
+    env: { PATH: process.env.PATH, BASE: service.url },
+  });
+  t.match(stdout, asDocumented(printed?.content ?? ''));
   t.equal(stderr, '');
   const { host, port } = readConfig({});
   t.match(commands, `BASE=\${BASE:-http://${host}:${port}}\n`, 'the default address is that of the service');

@@ -50,7 +50,8 @@ function readArguments(): { population: Population; password: string | undefined
   });
   const { demo, password, ...numbers } = values;
   for (const [name, value] of Object.entries(numbers)) {
-    if (!WHOLE_NUMBER.test(value)) throw new CommandError(`--${name}: "${value}" is not an integer from 0 to 999999999`);
+    if (!WHOLE_NUMBER.test(value))
+      throw new CommandError(`--${name}: "${value}" is not an integer from 0 to 999999999`);
   }
   const population = {
     accounts: Number(numbers.accounts),
