@@ -17,8 +17,8 @@ export const posts: Mutants = {
   },
   'liked_by_me is true if any user likes the post': {
     file: 'handlers/views.ts',
-    find: 'liked_by_me: likes.liked',
-    replace: 'liked_by_me: likes.count > 0',
+    find: 'liked_by_me: liked',
+    replace: 'liked_by_me: count > 0',
     caughtBy: ['posts.liked-by-me.own-likes'],
   },
   'the declared type of a file is not checked against its bytes': {
@@ -59,8 +59,8 @@ export const posts: Mutants = {
   },
   'created_at lacks fractions of a second': {
     file: 'handlers/views.ts',
-    find: 'created_at: post.created_at',
-    replace: 'created_at: `${post.created_at.slice(0, 19)}Z`',
+    find: 'created_at: row.created_at',
+    replace: 'created_at: `${row.created_at.slice(0, 19)}Z`',
     caughtBy: ['posts.create.created-at'],
   },
   'Location of a new post is the path of the feed': {

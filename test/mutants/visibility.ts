@@ -5,9 +5,9 @@ import type { Mutants } from './mutant.js';
 export const visibility: Mutants = {
   'a profile contains the email address': {
     file: 'handlers/http/operations.ts',
-    find: 'serialize(response.body)',
+    find: ': serialize(body)',
     replace:
-      'operation.id === "getOwnProfile" ? JSON.stringify({ ...response.body, email: request.user.account.email }) : serialize(response.body)',
+      ': operation.id === "getOwnProfile" ? JSON.stringify({ ...body, email: request.user.account.email }) : serialize(body)',
     caughtBy: ['profiles.get.no-email', 'document.getOwnProfile'],
   },
   'the full profile of a private account is shown to a stranger': {
