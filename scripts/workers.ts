@@ -83,11 +83,11 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
     for (let backoffMs = REPLACE_BACKOFF_MS.min; ; backoffMs = Math.min(2 * backoffMs, REPLACE_BACKOFF_MS.max)) {
       await sleep(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
-      try {
-        return await start();
-      } catch {
-        // The worker has printed the reason.
-      }
+      const hasStarted = await start().then(
+        () => true,
+        () => false,
+      );
+      if (hasStarted) return;
     }
   }
 
