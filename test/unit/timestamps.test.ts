@@ -3,7 +3,7 @@ import { typeParsers } from '../../db/postgres/client.js';
 
 const TIMESTAMPTZ = 1184;
 
-t.test('Timestamps of PostgreSQL are converted to RFC 3339 in UTC, with milliseconds', async (t) => {
+t.test('timestamps of PostgreSQL are converted to RFC 3339 in UTC, with milliseconds', async (t) => {
   const parse = typeParsers.getTypeParser(TIMESTAMPTZ) as (text: string) => string;
   const expected = {
     '2026-01-02 03:04:05.678+00': '2026-01-02T03:04:05.678Z',

@@ -2,7 +2,7 @@ import t from 'tap';
 import { serializeList } from '../../handlers/http/json.js';
 import { postView } from '../../handlers/views.js';
 
-const row = {
+const POST = {
   id: 1,
   title: 'Title',
   text: 'Text',
@@ -12,12 +12,13 @@ const row = {
   created_at: '2026-01-02T03:04:05.678Z',
 };
 
-t.test('Views of one row share their JSON only if their likes are the same', async (t) => {
+t.test('views of one row share their JSON only if their likes are the same', async (t) => {
   const calls: unknown[] = [];
   const serialize = (view: unknown) => {
     calls.push(view);
     return JSON.stringify(view);
   };
+  const row = { ...POST };
   const likes = [
     { count: 0, liked: false },
     { count: 1, liked: false },
@@ -27,7 +28,7 @@ t.test('Views of one row share their JSON only if their likes are the same', asy
   ];
   for (const { count, liked } of likes) {
     const [view] = JSON.parse(serializeList([postView(row, { count, liked })], serialize));
-    t.same(view, { ...row, like_count: count, liked_by_me: liked });
+    t.same(view, { ...POST, like_count: count, liked_by_me: liked });
   }
   t.equal(calls.length, 4, 'the second pair of equal likes shares the JSON of the first');
   t.equal(serializeList([], serialize), '[]');
