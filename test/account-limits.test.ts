@@ -20,6 +20,10 @@ const update = (token: string, form: Record<string, string>) => service.send('PU
 const deleteAccount = (token: string, password: string) =>
   service.send('DELETE', '/profiles/me', { token, json: { password } });
 const isAlive = async (token: string) => (await service.send('GET', '/auth/me', { token })).status === 200;
+const sessionIdOf = (token: string) => String(decodeJwt(token).jti);
+const changeSession = (token: string, values: { last_used_at?: Date; expires_at?: Date }) =>
+  db.updateTable('sessions').set(values).where('id', '=', sessionIdOf(token)).execute();
+
 /** Returns the security events logged so far, without fields that differ between runs. */
 const events = () =>
   parseLog(service.logged())
@@ -84,14 +88,18 @@ t.test('failed passwords', async (t) => {
   });
 });
 
+t.test('beyond the maximum of sessions a login ends the least recently used one', async (t) => {
+  const user = await service.createUser();
+  const [second, third] = [await service.login(user.email), await service.login(user.email)];
+  await changeSession(second, { last_used_at: new Date(Date.now() - 3_600_000) });
+  const fourth = await service.login(user.email);
+  t.same(await Promise.all([user.token, second, third, fourth].map(isAlive)), [true, false, true, true]);
+});
+
 t.test('expired sessions do not count towards the maximum', async (t) => {
   const user = await service.createUser();
   const expired = await service.login(user.email);
-  await db
-    .updateTable('sessions')
-    .set({ expires_at: new Date(0) })
-    .where('id', '=', String(decodeJwt(expired).jti))
-    .execute();
+  await changeSession(expired, { expires_at: new Date(0) });
   const others = [user.token, await service.login(user.email), await service.login(user.email)];
   t.same(await Promise.all(others.map(isAlive)), [true, true, true]);
 });
@@ -125,7 +133,7 @@ t.test('security events are logged with the account and the address, and without
   await expectLogged('login', async () => (one = await service.login(email)), succeeded);
   await expectLogged('another login', async () => (two = await service.login(email)), succeeded);
   await expectLogged('a login beyond the limit', () => service.login(email), succeeded, ended('session_limit'));
-  const deleteSession = () => service.send('DELETE', `/auth/sessions/${decodeJwt(one).jti}`, { token: two });
+  const deleteSession = () => service.send('DELETE', `/auth/sessions/${sessionIdOf(one)}`, { token: two });
   await expectLogged('session deletion', deleteSession, ended('deleted'));
   await expectLogged('a session that is missing', deleteSession);
   const deleteOthers = () => service.send('DELETE', '/auth/sessions', { token: two });

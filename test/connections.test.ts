@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { METHODS } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -80,6 +81,13 @@ t.test('later bytes that are not HTTP do not change the response to an earlier r
     `${LOGIN}Content-Length: ${json.length}\r\n\r\n${json}GARBAGE\r\n\r\n`,
   ]) {
     t.notMatch(await write(t, bytes), /400 Bad Request|not valid HTTP/);
+  }
+});
+
+t.test('responds to every method on an unknown path with 404', async (t) => {
+  for (const method of METHODS.filter((name) => name !== 'CONNECT')) {
+    const head = `${method} /nope HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    t.match(await write(t, head), /^HTTP\/1\.1 404 /, method);
   }
 });
 

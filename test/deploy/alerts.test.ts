@@ -43,6 +43,8 @@ t.test('every alert has texts, and tests of each severity', async (t) => {
   const cases = tests.flatMap((test) => test.alert_rule_test);
   for (const { alert, labels, annotations } of rules) {
     t.same(Object.keys(annotations), ['summary', 'description', 'runbook_url'], alert);
+    t.match(annotations.runbook_url, '#', alert);
+    t.ok(['critical', 'warning'].includes(labels.severity ?? ''), alert);
     const expected = cases.filter(({ alertname }) => alertname === alert).map(({ exp_alerts }) => exp_alerts);
     const severities = expected.flatMap((alerts = []) => alerts.map(({ exp_labels }) => exp_labels.severity));
     t.ok(severities.includes(labels.severity), `${alert} fires as ${labels.severity}`);

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { needsProgram } from '../support/programs.js';
+import { scrape } from '../support/prometheus.js';
+import { unknownNames } from '../support/promql.js';
 import { startTestService } from '../support/service.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
 import { sendTraffic } from '../support/traffic.js';
@@ -27,6 +29,11 @@ const topLevel: Panel[] = JSON.parse(readFileSync('scripts/deploy/grafana/dashbo
 const panels = topLevel.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
 const graphs = panels.filter(({ type }) => type !== 'row');
 const queries = graphs.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })));
+
+t.test('every query names metrics and labels that a running service has', async (t) => {
+  const exposition = await scrape(service.opsUrl);
+  for (const { title, expr } of queries) t.same(unknownNames(expr, exposition), [], title);
+});
 
 t.test('every query selects the job, and every legend a label of its query', async (t) => {
   for (const { title, expr, legendFormat } of queries) {

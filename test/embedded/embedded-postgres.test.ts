@@ -37,6 +37,19 @@ async function openFreshPostgres(t: Test) {
   return postgres;
 }
 
+t.test('PostgreSQL is configured to sync every commit', needsEmbedded, async (t) => {
+  const { db } = await openFreshPostgres(t);
+  const { rows } = await sql<{ name: string; setting: string }>`
+    select name, setting from pg_settings
+    where name in ('fsync', 'wal_sync_method', 'synchronous_commit', 'full_page_writes')`.execute(db);
+  t.same(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), {
+    fsync: 'on',
+    wal_sync_method: 'fsync',
+    synchronous_commit: 'on',
+    full_page_writes: 'on',
+  });
+});
+
 t.test('syncs the log at each commit, and directories after files are created', needsLinux, async (t) => {
   const directory = join(await freshDataDirectory(t), 'postgres');
   const operations = await recordFileOperations(t, directory);

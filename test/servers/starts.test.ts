@@ -58,6 +58,7 @@ t.test('a start on stores that do not belong together is refused and changes not
     t.equal(await service.end('SIGTERM'), 0);
   }
   const newDatabase = await createEmptyDatabase(t, own.DATABASE_URL ?? '');
+  const { S3_BUCKET: newBucket } = await freshStores(t);
   const otherGraph = /graph .*belongs to another PostgreSQL/;
 
   const cases: [title: string, environment: NodeJS.ProcessEnv, reason: RegExp][] = [
@@ -69,6 +70,7 @@ t.test('a start on stores that do not belong together is refused and changes not
       { ...own, S3_BUCKET: foreign.S3_BUCKET },
       /image.*belongs to another PostgreSQL/,
     ],
+    ['a new image store', { ...own, S3_BUCKET: newBucket }, /image.* does not belong to this PostgreSQL/],
   ];
   for (const [title, environment, reason] of cases) await t.test(title, (t) => expectRefused(t, environment, reason));
 

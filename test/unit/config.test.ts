@@ -110,8 +110,8 @@ const BAD_NUMBERS = ['x', '-1', '1.5', '1e3', '0x10', ' 1', '1 ', '+1', '1_000',
 const POSITIVE_INTEGERS = VARIABLE_NAMES.filter((name) => /_(MAX|MAX_BYTES|WINDOW|POOL|TIMEOUT)$/.test(name));
 const INVALID_VALUES: Record<string, string[]> = {
   ...Object.fromEntries(POSITIVE_INTEGERS.map((name) => [name, [...BAD_NUMBERS, '0']])),
-  REDIS_TIMEOUT: ['86400001'],
-  S3_TIMEOUT: ['300001'],
+  REDIS_TIMEOUT: [...BAD_NUMBERS, '0', '86400001'],
+  S3_TIMEOUT: [...BAD_NUMBERS, '0', '300001'],
   HOST: ['two words', 'x/y', 'jo@x', 'x:80'],
   OPS_HOST: ['two words'],
   PORT: [...BAD_NUMBERS, '65536'],

@@ -30,6 +30,7 @@ const GROUPS: [id: string, description: string, cases: [SentRequest, ...problems
       [create(' \t\u3000'), 'body.title blank'],
       [create('x'.repeat(201)), 'body.title too_long'],
       [create(' '.repeat(201)), 'body.title too_long'],
+      [create('\0'.repeat(201)), 'body.title too_long'],
       [create('a\0b'), 'body.title invalid_characters'],
     ],
   ],
@@ -38,6 +39,7 @@ const GROUPS: [id: string, description: string, cases: [SentRequest, ...problems
     'whitespace, invisible_characters, email and disposable_email for the fields of an account',
     [
       [update({ name: '', username: '', email: '' }), 'body.name blank', 'body.username blank', 'body.email blank'],
+      [update({ name: ' '.repeat(101) }), 'body.name too_long'],
       [update({ username: 'a b', email: ' ' }), 'body.username whitespace', 'body.email blank'],
       [update({ username: 'a\u200bb', email: 'a b@c' }), 'body.username invisible_characters', 'body.email email'],
       [
