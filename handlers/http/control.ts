@@ -75,6 +75,8 @@ export async function startControlServer(
     await rm(socketPath, { force: true });
     server.listen(socketPath);
     await once(server, 'listening');
+    // Without a listener, a failed `accept` would end the process.
+    server.on('error', (err) => log.warn({ err }, 'control socket failed'));
     await chmod(socketPath, 0o600);
   } catch (error) {
     log.warn({ err: error }, 'control socket unavailable: stop the service before running npm run backup');
