@@ -3,8 +3,8 @@ import { COMMONJS_PRELUDE } from './commonjs.js';
 import type { Operation } from './document.js';
 
 /**
- * Returns a module with a serializer for every JSON response body, compiled by fast-json-stringify, and one for the items of every
- * operation that returns a list.
+ * Returns a module with a serializer for every JSON response body, and one for the items of every operation that returns a
+ * list. They are compiled by fast-json-stringify.
  */
 export async function generateSerializers(operations: Operation[]): Promise<string> {
   const builders = new Map<string, { name: string; code: string }>();
