@@ -201,7 +201,7 @@ export async function deleteAccount(db: Database, checked: Credentials): Promise
   return retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checked)));
 }
 
-/** The maximum number of posts that one statement deletes. Deleting all posts at once could exceed the statement's timeout. */
+/** The maximum number of posts to delete in one statement, so that it does not time out. */
 const MAX_POSTS_PER_STATEMENT = 5000;
 
 async function deleteInTransaction(

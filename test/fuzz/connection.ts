@@ -27,7 +27,7 @@ function openAndWrite(url: string, { bytes, pauseAfter }: FuzzRequest): Socket {
   return socket;
 }
 
-/** Sends a complete request, and returns its response. Throws if there is none, or if it is not valid HTTP. */
+/** Sends a complete request. Returns the response, or throws an error if there is no valid response. */
 export async function sendComplete(url: string, request: FuzzRequest): Promise<TestResponse> {
   const socket = openAndWrite(url, request);
   // Node's client only parses the response: what it writes itself is discarded.

@@ -60,7 +60,7 @@ async function findFaults({ dataDirectory, expected }: CheckRequest): Promise<st
   return faults;
 }
 
-/** Reports each fact whose value is none of the allowed ones. */
+/** Reports each fact whose value is not allowed. */
 async function checkFacts(send: Send, expected: readonly Expected[], report: Report): Promise<void> {
   const tokens = new Map<string, string>();
   const check = async <Kind extends Fact['kind']>(

@@ -32,7 +32,13 @@ function run(pglite: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const chunks: Uint8Array[] = [];
   // Not awaited: the function runs synchronously up to its first await, and the response is complete by then.
   void pglite.execProtocolRawStream(bytes, { syncToFs: false, onRawData: (chunk) => chunks.push(chunk.slice()) });
-  return new Uint8Array(Buffer.concat(chunks));
+  const response = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    response.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return response;
 }
 
 try {
