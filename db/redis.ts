@@ -48,8 +48,6 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
     lazyConnect: true,
     // While disconnected, commands fail immediately. If they were queued, they would run after their request has ended.
     enableOfflineQueue: false,
-    // Sends all commands of one event loop iteration in one write.
-    enableAutoPipelining: true,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: Math.max(MIN_SOCKET_TIMEOUT_MS, timeoutMs),

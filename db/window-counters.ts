@@ -26,9 +26,6 @@ export interface WindowCounters {
 /** A key and the length of its window. */
 type Increment = readonly [key: string, windowMs: number];
 
-/** The maximum number of batches in progress. It is high: Redis is so fast that holding calls back would only delay them. */
-const MAX_IN_FLIGHT = 16;
-
 /** Each increment ensures that the counter has an expiry time: a counter without one would block its client permanently. */
 const INCREMENT_SCRIPT = `
   local counts = {}
@@ -46,7 +43,7 @@ const INCREMENT_SCRIPT = `
 export function createWindowCounters(redis: RedisConnection): WindowCounters {
   const increment = batched(
     (increments: Increment[]) => redis.run('increment', (client) => incrementEach(client, increments)),
-    { maxInFlight: MAX_IN_FLIGHT, ...observedBatches(redis.observer, 'increment') },
+    observedBatches(redis.observer, 'increment'),
   );
   return { increment: (key, windowMs) => increment([key, windowMs]) };
 }
