@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import { type Client, findIdsInSlices, isDeep, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { authorOf, idArray, newestFirst, type Page, type PostRow, selectPosts, withPrivacy } from './posts.js';
@@ -38,6 +39,12 @@ const WIDE_OVERFETCH_FACTOR = 40;
 /** Pages that end beyond this many posts do not share the scan for public posts, because a long scan would delay first pages. */
 const MAX_SHARED_POSTS = 200;
 
+/** How long viewers skip the window after it was too small for them. */
+const WINDOW_SHORTFALL_TTL_MS = 60_000;
+
+/** The maximum number of viewers who skip the window. */
+const MAX_WINDOW_SHORTFALLS = 10_000;
+
 /** The maximum duration of the scan for public posts. */
 const MAX_SCAN_MS = 5000;
 
@@ -57,15 +64,26 @@ interface Stores {
   db: Database;
   read: FeedReaders;
   deepPages: ConcurrencyLimiter;
+  windowShortfalls: WindowShortfalls;
 }
+
+/** For each viewer for whom the window was recently too small, the end of the smallest such page. */
+export type WindowShortfalls = LRUCache<number, number>;
+
+export const createWindowShortfalls = (): WindowShortfalls =>
+  new LRUCache({ max: MAX_WINDOW_SHORTFALLS, ttl: WINDOW_SHORTFALL_TTL_MS });
 
 /** Returns a page of the feed as `viewer` sees it. @throws OverloadedError, ClientDisconnectedError */
 export async function readFeed(stores: Stores, viewer: number, page: Page, client?: Client): Promise<PostsPage> {
-  return (
-    (await readWindow(stores, viewer, page)) ??
-    (await readWideWindow(stores, viewer, page)) ??
-    readByQuery(stores, viewer, page, client)
-  );
+  const { windowShortfalls } = stores;
+  const end = page.offset + page.limit;
+  if (end < (windowShortfalls.get(viewer) ?? WINDOW_POSTS)) {
+    const fromWindow = await readWindow(stores, viewer, page);
+    if (fromWindow) return fromWindow;
+    // The viewer's next pages start with the wide window, which saves a query that would probably be wasted again.
+    windowShortfalls.set(viewer, end);
+  }
+  return (await readWideWindow(stores, viewer, page)) ?? readByQuery(stores, viewer, page, client);
 }
 
 // 1. The window
@@ -73,7 +91,6 @@ export async function readFeed(stores: Stores, viewer: number, page: Page, clien
 /** Returns the page, or undefined if the window may be too small for it. */
 async function readWindow({ read }: Stores, viewer: number, { limit, offset }: Page): Promise<PostsPage | undefined> {
   const end = offset + limit;
-  if (end >= WINDOW_POSTS) return undefined;
   const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
   const window = await read.newestPosts(count);
   const { rows, publicOrOwnCount } = scanPrefix(viewer, window, end);
@@ -127,21 +144,26 @@ async function readWideWindow(
 }
 
 /** Returns the first `limit` ids of posts that are public or by one of these authors. */
-function firstVisibleIds({ ids, privateAuthorIds }: NewestIds, authors: ReadonlySet<number>, limit: number): number[] {
-  const visibleIds: number[] = [];
-  for (const [index, id] of ids.entries()) {
-    const privateAuthor = privateAuthorIds[index] ?? null;
-    if (privateAuthor !== null && !authors.has(privateAuthor)) continue;
-    visibleIds.push(id);
-    if (visibleIds.length === limit) break;
-  }
-  return visibleIds;
+export function firstVisibleIds(
+  { ids, publicIndexes, privateIndexes }: NewestIds,
+  authors: ReadonlySet<number>,
+  limit: number,
+): number[] {
+  const indexes = publicIndexes.slice(0, limit);
+  for (const author of authors) indexes.push(...(privateIndexes.get(author) ?? []));
+  return indexes
+    .sort((one, other) => one - other)
+    .slice(0, limit)
+    .map((index) => ids[index] as number);
 }
 
-/** The ids of the newest posts, and for each post the id of its author if the author's account is private, null otherwise. */
+/** The ids of the newest posts. Grouped, so that a request does not need to go through all of them. */
 interface NewestIds {
   ids: readonly number[];
-  privateAuthorIds: readonly (number | null)[];
+  /** The positions of public posts in `ids`, in ascending order. */
+  publicIndexes: readonly number[];
+  /** The positions of the posts of private accounts, by author. */
+  privateIndexes: ReadonlyMap<number, readonly number[]>;
 }
 
 /**
@@ -149,15 +171,23 @@ interface NewestIds {
  * long.
  */
 export async function newestIds(db: Database, limit: number): Promise<NewestIds> {
-  const { rows } = await sql<NewestIds>`
+  const { rows } = await sql<{ ids: number[]; private_author_ids: (number | null)[] }>`
     select coalesce(json_agg(id), '[]') as ids,
-      coalesce(json_agg(private_author_id), '[]') as "privateAuthorIds"
+      coalesce(json_agg(private_author_id), '[]') as private_author_ids
     from (
       select posts.id, case when ${PUBLIC} then null else author_id end as private_author_id
       from posts ${withPrivacy}
       order by ${newestFirst} limit ${limit}
     ) newest`.execute(db);
-  return rows[0] ?? { ids: [], privateAuthorIds: [] };
+  const { ids = [], private_author_ids = [] } = rows[0] ?? {};
+  const publicIndexes: number[] = [];
+  const privateIndexes = new Map<number, number[]>();
+  for (const [index, author] of private_author_ids.entries()) {
+    const indexes = author === null ? publicIndexes : privateIndexes.get(author);
+    if (indexes) indexes.push(index);
+    else if (author !== null) privateIndexes.set(author, [index]);
+  }
+  return { ids, publicIndexes, privateIndexes };
 }
 
 // 3. The viewer's own query

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackup } from './backup/create.js';
+import { createWindowShortfalls, type WindowShortfalls } from './feed.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Neo4jOptions } from './graph/neo4j-session.js';
 import { tableGraph } from './graph/tables.js';
@@ -56,6 +57,8 @@ export interface Stores extends BareStores {
   deepPages: ConcurrencyLimiter;
   /** The limit for concurrent reads of large pages: see `own-posts.ts`. */
   largePages: ConcurrencyLimiter;
+  /** The viewers who skip the window of the feed: see `feed.ts`. */
+  windowShortfalls: WindowShortfalls;
   /** Defined only if the database is embedded. */
   embedded?: EmbeddedJobs | undefined;
   /**
@@ -194,6 +197,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     write: createWriters(stores, observer),
     deepPages: createConcurrencyLimiter(DEEP_PAGE_LIMITS),
     largePages: createConcurrencyLimiter(LARGE_PAGE_LIMITS),
+    windowShortfalls: createWindowShortfalls(),
     embedded,
     verified,
     close: closers.close,

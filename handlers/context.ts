@@ -20,6 +20,7 @@ export interface AppContext
     | 'write'
     | 'deepPages'
     | 'largePages'
+    | 'windowShortfalls'
     | 'embedded'
   > {
   config: Config;
