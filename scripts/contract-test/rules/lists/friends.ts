@@ -1,6 +1,6 @@
 import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual } from '../../expect.js';
-import { crowd, idsOf, type VisibilityFixture, visibilityFixture } from '../../fixtures.js';
+import { crowd, idsOf, PRIVACIES, type VisibilityFixture, visibilityFixture } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { User } from '../../users.js';
 
@@ -65,7 +65,7 @@ export const friendListRules: Rule[] = [
 
   rule(
     'friends.lists.apart',
-    'GET /friends returns friends only, and GET /friends/requests incoming requests only.',
+    'GET /friends returns friends only, and GET /friends/requests incoming requests only. A change of privacy keeps both.',
     async (users) => {
       const fixture = await visibilityFixture(users);
       const { viewers, owned } = fixture;
@@ -75,7 +75,7 @@ export const friendListRules: Rule[] = [
         [viewers.formerFriend, [], []],
         [viewers.stranger, [], []],
         [viewers.friendOfFriend, [viewers.friend.id], []],
-        [owned.private.owner, [viewers.friend.id], [viewers.requester.id]],
+        ...PRIVACIES.map((privacy) => [owned[privacy].owner, [viewers.friend.id], [viewers.requester.id]] as const),
       ] as const) {
         await expectUsers(user, '/friends', friends);
         await expectUsers(user, '/friends/requests', requests);

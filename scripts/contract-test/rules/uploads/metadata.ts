@@ -89,6 +89,7 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
   ],
   'image/webp': [
     [riff(vp8x(0x04), webpImage, webpChunk('XMP ', SECRET)), riff(vp8x(0), webpImage)],
+    [riff(webpImage, webpChunk('EXIF', tiff(6))), samples.webp],
     withTrailer(samples.webp),
   ],
   'image/avif': [withTrailer(samples.avif)],
@@ -127,6 +128,7 @@ const WITH_INNER_METADATA: [bytes: Buffer, type: string, picture: string | Buffe
   [avif([PICTURE], { top: [box('uuid', SECRET)] }), 'image/avif', PICTURE.data],
   [jpeg([exif(tiff(1))]), 'image/jpeg', samples.jpeg.subarray(-100)],
   [jpeg([], [exif(tiff(undefined))]), 'image/jpeg', samples.jpeg.subarray(-100)],
+  [jpeg([exif(tiff(6)), exif(tiff(6))]), 'image/jpeg', samples.jpeg.subarray(-100)],
   [png(pngChunk('eXIf', tiff(undefined))), 'image/png', samples.png.subarray(33)],
   [riff(vp8x(0x08), webpImage, webpChunk('EXIF', tiff(1))), 'image/webp', webpImage],
   [riff(vp8x(0x02), webpChunk('ANMF', Buffer.concat([webpFrame, webpChunk('XMP ', SECRET)]))), 'image/webp', webpImage],
@@ -138,6 +140,9 @@ const DAMAGED: [bytes: Buffer, type: string][] = [
   [Buffer.concat([UNREADABLE, exif(tiff(6))]), 'image/jpeg'],
   [jpeg([segment(0xfe, SECRET)]).subarray(0, 32), 'image/jpeg'],
   [png(pngChunk('tEXt', `Author\0${SECRET}`)).subarray(0, 50), 'image/png'],
+  [insertBeforeEnd(samples.gif, 1, gifExtension(0xfe, SECRET)).subarray(0, -4), 'image/gif'],
+  [riff(webpImage, webpChunk('XMP ', SECRET), webpChunk('ALPH', 'data')).subarray(0, -1), 'image/webp'],
+  [avif([PICTURE], { top: [box('uuid', SECRET)] }).subarray(0, -1), 'image/avif'],
 ];
 
 const ORIENTATION_TAG = 0x0112;
@@ -188,7 +193,7 @@ export const metadataRules = [
 
   ...formRules(
     'metadata.inner',
-    'removes Exif, XMP and descriptions from AVIF, XMP from the frames of an animated WebP, and Exif data whose orientation is absent or 1.',
+    'removes Exif, XMP and descriptions from AVIF, XMP from the frames of an animated WebP, a second Exif segment of a JPEG, and Exif data whose orientation is absent or 1.',
     async (uploader) => {
       for (const [bytes, type, picture] of WITH_INNER_METADATA) {
         const download = await uploadAndDownload(uploader, bytes, type);
