@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import t, { type Test } from 'tap';
 import { needsAllServers, startFaultyStores } from '../faults/faulty-stores.js';
-import { row, runDoctor } from '../support/doctor.js';
+import { expectRows, type Rows, row } from '../support/doctor.js';
 import { listen } from '../support/listen.js';
 import { runCommand, startProcess } from '../support/processes.js';
 import { connectRedis } from '../support/redis.js';
@@ -31,16 +31,6 @@ const postgresOnly = ({ DATABASE_URL, TOKEN_KEYS, DATA_DIR }: NodeJS.ProcessEnv)
   TOKEN_KEYS,
   DATA_DIR,
 });
-
-type Rows = Record<string, { result: string; detail?: string | RegExp }>;
-
-/** Runs the command, and expects these rows, and the exit code 1 if one of them has failed. Returns the output. */
-async function expectRows(t: Test, environment: NodeJS.ProcessEnv, rows: Rows, nodeArguments: readonly string[] = []) {
-  const found = await runDoctor(t, environment, nodeArguments);
-  const code = Object.values(rows).some(({ result }) => result === 'failed') ? 1 : 0;
-  t.match(found, { code, rows }, found.output);
-  return found.output;
-}
 
 /** Returns the same row for each of these checks. */
 const eachOf = (checks: readonly string[], row: Rows[string]): Rows =>

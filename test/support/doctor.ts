@@ -14,3 +14,18 @@ export async function runDoctor(t: Test, environment: NodeJS.ProcessEnv, nodeArg
 
 /** Returns a pattern for a row of `runDoctor`. */
 export const row = (result: string, detail: RegExp) => ({ result, detail });
+
+export type Rows = Record<string, { result: string; detail?: string | RegExp }>;
+
+/** Runs the command, and expects these rows, and the exit code 1 if one of them has failed. Returns the output. */
+export async function expectRows(
+  t: Test,
+  environment: NodeJS.ProcessEnv,
+  rows: Rows,
+  nodeArguments: readonly string[] = [],
+): Promise<string> {
+  const found = await runDoctor(t, environment, nodeArguments);
+  const code = Object.values(rows).some(({ result }) => result === 'failed') ? 1 : 0;
+  t.match(found, { code, rows }, found.output);
+  return found.output;
+}
