@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { addressesIn, script } from '../support/processes.js';
+import { addressesIn, isAlive, script } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 
@@ -39,7 +39,7 @@ export async function startAbusedService(
   });
   closeSync(output);
   const closed = once(child, 'close');
-  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  const isRunning = () => isAlive(child);
   const kill = async () => {
     child.kill('SIGKILL');
     await closed;

@@ -9,7 +9,7 @@ import { selectorsOf, unknownNames } from '../support/promql.js';
 import { startTestService } from '../support/service.js';
 import { startTlsProxy } from '../support/tls.js';
 import { sendTraffic } from '../support/traffic.js';
-import { startListening } from './prometheus.js';
+import { startExporter } from './programs.js';
 
 const DIRECTORY = 'scripts/deploy/prometheus';
 
@@ -74,8 +74,8 @@ t.test(
   async (t) => {
     const { url } = await startTestService(t);
     const port = await startTlsProxy(t, new URL(url));
-    const exporter = await startListening('prometheus-blackbox-exporter', [`--config.file=${DIRECTORY}/blackbox.yaml`]);
-    t.teardown(exporter.stop);
+    const config = `--config.file=${DIRECTORY}/blackbox.yaml`;
+    const exporterUrl = await startExporter(t, 'prometheus-blackbox-exporter', [config]);
     const { scrape_configs } = parse(read('prometheus.yaml')) as {
       scrape_configs: { job_name: string; metrics_path: string; params: Record<string, string[]> }[];
     };
@@ -83,7 +83,7 @@ t.test(
     const target = new URL(site?.params.target?.[0] ?? '');
     target.host = `127.0.0.1:${port}`;
     const parameters = { module: site?.params.module?.[0] ?? '', target: target.href, hostname: 'localhost' };
-    const probed = await fetch(`${exporter.url}${site?.metrics_path}?${new URLSearchParams(parameters)}`);
+    const probed = await fetch(`${exporterUrl}${site?.metrics_path}?${new URLSearchParams(parameters)}`);
     const exposition = new Exposition(await probed.text());
     const names = rules.flatMap(({ expr }) => selectorsOf(expr).map(({ name }) => name));
     const siteMetrics = new Set(names.filter((name) => name.startsWith('probe_')));

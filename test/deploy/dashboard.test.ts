@@ -5,9 +5,9 @@ import { needsProgram } from '../support/programs.js';
 import { scrape } from '../support/prometheus.js';
 import { unknownNames } from '../support/promql.js';
 import { startTestService } from '../support/service.js';
-import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
+import { freshDataDirectory } from '../support/stores.js';
 import { sendTraffic } from '../support/traffic.js';
-import { startPrometheus } from './prometheus.js';
+import { startPrometheus } from './programs.js';
 
 interface Panel {
   id: number;
@@ -47,14 +47,12 @@ t.test('every query selects the job, and every legend a label of its query', asy
 });
 
 t.test('Prometheus returns data for every query', needsProgram('prometheus'), async (t) => {
-  const prometheus = await startPrometheus(await temporaryDirectory(t), [service.opsUrl]);
-  t.teardown(prometheus.stop);
-  const scrapes = async () =>
-    Number((await prometheus.query('min(count_over_time(batch_size_count[1h]))'))[0]?.value[1] ?? 0);
+  const query = await startPrometheus(t, service.opsUrl);
+  const scrapes = async () => Number((await query('min(count_over_time(batch_size_count[1h]))'))[0]?.value[1] ?? 0);
   // A rate needs two scrapes of the same series.
   while ((await scrapes()) < 2) await sleep(200);
   for (const { title, expr } of queries) {
-    const series = await prometheus.query(expr.replaceAll('$__rate_interval', '1h'));
+    const series = await query(expr.replaceAll('$__rate_interval', '1h'));
     t.ok(series.length > 0, title);
     for (const { value } of series) t.match(value[1], /^(NaN|-?[\d.e+-]+)$/, title);
   }

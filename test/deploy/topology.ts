@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
 import { findFreePort } from '../../scripts/services/ports.js';
 import { findCommand } from '../../scripts/services/tools.js';
@@ -9,6 +6,7 @@ import { needsAllServers } from '../faults/faulty-stores.js';
 import { type ServiceProcess, script, spawnService, untilListening } from '../support/processes.js';
 import { LONG_TIMEOUTS } from '../support/service.js';
 import { claimGraphFor, freshStores, temporaryDirectory } from '../support/stores.js';
+import { startProgram } from './programs.js';
 
 /*
  * The deployment of `scripts/deploy/compose.yaml` without containers: Caddy with the real Caddyfile and its own certificate,
@@ -43,7 +41,10 @@ export async function startTopology(t: Test, environment: NodeJS.ProcessEnv) {
   while (ports.length < 5) ports.push(String(await findFreePort()));
   const [port = '', opsPort = '', httpPort, httpsPort, metricsPort] = ports;
   const directory = await temporaryDirectory(t);
-  await startCaddy(t, {
+  const args = ['run', '--adapter', 'caddyfile', '--config', join('scripts', 'deploy', 'Caddyfile')];
+  const started = [/serving initial configuration/, /certificate obtained successfully/];
+  await startProgram(t, 'caddy', args, started, {
+    PATH: process.env.PATH,
     SITE: 'localhost',
     BIND: '127.0.0.1',
     HTTP_PORT: httpPort,
@@ -82,29 +83,4 @@ export async function startTopology(t: Test, environment: NodeJS.ProcessEnv) {
       return untilListening(spawnService(t, variables, [], entry));
     },
   };
-}
-
-/** Starts Caddy, and waits until it has its certificate and listens. */
-async function startCaddy(t: Test, variables: NodeJS.ProcessEnv): Promise<void> {
-  const args = ['run', '--adapter', 'caddyfile', '--config', join('scripts', 'deploy', 'Caddyfile')];
-  const caddy = spawn('caddy', args, {
-    env: { PATH: process.env.PATH, ...variables },
-    stdio: ['ignore', 'inherit', 'pipe'],
-  });
-  t.teardown(async () => {
-    if (caddy.exitCode !== null || caddy.signalCode !== null) return;
-    caddy.kill('SIGKILL');
-    await once(caddy, 'close');
-  });
-  const expected = new Set(['serving initial configuration', 'certificate obtained successfully']);
-  const lines: string[] = [];
-  await new Promise<void>((resolve, reject) => {
-    caddy.once('error', reject);
-    caddy.once('exit', () => reject(new Error(`Caddy did not start:\n${lines.join('\n')}`)));
-    createInterface(caddy.stderr).on('line', (line) => {
-      lines.push(line);
-      for (const message of expected) if (line.includes(message)) expected.delete(message);
-      if (expected.size === 0) resolve();
-    });
-  });
 }

@@ -1,3 +1,4 @@
+import { claimsOf } from '../../scripts/contract-test/fixtures.js';
 import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
 import { text } from './values.js';
@@ -31,8 +32,7 @@ const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('
 /** Returns a token with forged claims, algorithm or signature, a part of a token, or arbitrary text. */
 function forge(random: Random, { privateUser }: Fixture, token: string): string {
   const [head = '', payload = '', signature = ''] = token.split('.');
-  // An attacker who is not logged in has an empty token. 'e30' is '{}'.
-  const claims = JSON.parse(Buffer.from(payload || 'e30', 'base64url').toString());
+  const claims = claimsOf(token);
   const victimClaims = { ...claims, sub: String(privateUser.id), jti: privateUser.sessionId };
   return random.pick([
     `${head}.${encode(victimClaims)}.${signature}`,

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { claimsOf } from '../../scripts/contract-test/fixtures.js';
 import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
 
@@ -62,7 +63,7 @@ export function filename(random: Random, { privateUser, publicUser }: Fixture): 
 export function sessionId(random: Random, fixture: Fixture): string {
   const kind = random.below(10);
   if (kind < 3) return fixture.privateUser.sessionId;
-  if (kind < 4) return random.pick(fixture.attackers).sessionId;
+  if (kind < 4) return String(claimsOf(random.pick(fixture.attackers).token).jti);
   return random.pick(UNUSUAL_SESSION_IDS);
 }
 

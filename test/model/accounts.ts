@@ -1,4 +1,5 @@
 import type { OperationId } from '../../generated/types.js';
+import { claimsOf } from '../../scripts/contract-test/fixtures.js';
 import { formOf, type Profile, type Session, type User } from './model.js';
 import { type Change, State } from './state.js';
 import { NO_STATUS, type Operation, type Step } from './step.js';
@@ -110,7 +111,7 @@ async function listSessions(step: Step): Promise<void> {
   }
   if (devices.size > 0) step.fail(response, 'unknown sessions are listed');
   for (const { id, current } of response.body)
-    if (current !== (id === sessionIdOf(token))) step.fail(response, 'current is wrong');
+    if (current !== (id === claimsOf(token).jti)) step.fail(response, 'current is wrong');
 }
 
 async function deleteOtherSessions(step: Step): Promise<void> {
@@ -124,16 +125,12 @@ async function deleteOtherSessions(step: Step): Promise<void> {
 async function deleteSession(step: Step): Promise<void> {
   const session = step.pickOne(step.me.sessions.filter(({ token }) => token));
   if (!session?.token) return;
-  const id = sessionIdOf(session.token);
+  const id = claimsOf(session.token).jti;
   const alive = session.alive.known;
   if (alive === undefined) return;
   const outcomes = { done: alive ? 200 : 404 };
   await step.write([session.alive.changeTo(false)], () => step.send('DELETE', `/auth/sessions/${id}`), outcomes);
 }
-
-/** Returns the session id, the `jti` claim of a token. */
-const sessionIdOf = (token: string): string =>
-  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti;
 
 async function getOwnProfile(step: Step): Promise<void> {
   const reply = await step.send('GET', '/profiles/me');

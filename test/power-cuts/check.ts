@@ -60,22 +60,17 @@ async function findFaults({ dataDirectory, expected }: CheckRequest): Promise<st
   return faults;
 }
 
-/** Reports each fact whose value is not allowed. */
+/** Reads the value of a fact. Returns undefined if it cannot be read, since its account or post does not exist. */
+type Readers = {
+  [Kind in Fact['kind']]: (
+    fact: FactOf<Kind>,
+    allowed: readonly FactOf<Kind>['value'][],
+  ) => Promise<FactOf<Kind>['value'] | undefined>;
+};
+
+/** Reports each fact whose value is not allowed. An account precedes its other facts, which are read with its token. */
 async function checkFacts(send: Send, expected: readonly Expected[], report: Report): Promise<void> {
   const tokens = new Map<string, string>();
-  const check = async <Kind extends Fact['kind']>(
-    kind: Kind,
-    find: (fact: FactOf<Kind>) => Promise<Fact['value'] | undefined>,
-  ) => {
-    for (const { fact, allowed } of expected.filter(({ fact }) => fact.kind === kind)) {
-      const found = await find(fact as FactOf<Kind>);
-      // Undefined if the fact cannot be read, since its account or post does not exist.
-      if (found === undefined || allowed.some((value) => isDeepStrictEqual(value, found))) continue;
-      report(
-        `${describe(fact)}: found ${JSON.stringify(found)}, not ${allowed.map((value) => JSON.stringify(value)).join(' or ')}`,
-      );
-    }
-  };
   const get = (email: string, path: string): Promise<TestResponse> =>
     send('GET', path, { token: tokens.get(email) ?? '' });
   const imageAt = async (email: string, path: string | null): Promise<string | null> => {
@@ -83,58 +78,64 @@ async function checkFacts(send: Send, expected: readonly Expected[], report: Rep
     const { status, bytes } = await get(email, path);
     return status === 200 ? digest(bytes) : `status ${status}`;
   };
-
+  const readers: Readers = {
+    async account({ email }, allowed) {
+      for (const value of allowed) {
+        if (!value) continue;
+        const { status, body } = await send('POST', '/auth/login', { json: { email, password: value.password } });
+        if (status !== 200) continue;
+        tokens.set(email, body.token);
+        return value;
+      }
+      return null;
+    },
+    async session({ token }) {
+      const { status } = await send('GET', '/auth/me', { token });
+      if (status !== 200 && status !== 401) throw new Error(`GET /auth/me returned ${status}`);
+      return status === 200;
+    },
+    async profile({ email }) {
+      if (!tokens.has(email)) return undefined;
+      const { id } = (await get(email, '/auth/me')).body;
+      const { body } = await get(email, `/profiles/${id}`);
+      return { name: body.name, private: body.private, picture: await imageAt(email, body.profile_link) };
+    },
+    async post({ id, author }) {
+      const [anyAccount = ''] = tokens.keys();
+      const reader = tokens.has(author) ? author : anyAccount;
+      if (!reader) return undefined;
+      const { status, body } = await get(reader, `/posts/${id}`);
+      if (status === 404) return null;
+      return { title: body.title, text: digest(body.text), image: await imageAt(reader, body.image) };
+    },
+    async like({ id, email }) {
+      if (!tokens.has(email)) return undefined;
+      const { status, body } = await get(email, `/posts/${id}`);
+      if (status === 404) return undefined;
+      if (status !== 200) throw new Error(`GET /posts/${id} returned ${status}`);
+      return body.liked_by_me;
+    },
+    async friendship({ from, to }) {
+      if (!tokens.has(from) || !tokens.has(to)) return undefined;
+      const { id } = (await get(from, '/auth/me')).body;
+      const isListed = async (path: string) =>
+        (await get(to, path)).body.some((user: { id: number }) => user.id === id);
+      if (await isListed('/friends')) return 'friends';
+      return (await isListed('/friends/requests')) ? 'requested' : 'none';
+    },
+    async 'idempotency key'({ email, key, title, text }) {
+      if (!tokens.has(email)) return undefined;
+      const options = { form: { title, text }, headers: { 'Idempotency-Key': key } };
+      return (await send('POST', '/posts/create', { token: tokens.get(email) ?? '', ...options })).body.id;
+    },
+  };
   for (const { fact, allowed } of expected) {
-    if (fact.kind !== 'account') continue;
-    const { email } = fact;
-    let found: Fact['value'] = null;
-    for (const value of allowed as FactOf<'account'>['value'][]) {
-      if (!value || found) continue;
-      const { status, body } = await send('POST', '/auth/login', { json: { email, password: value.password } });
-      if (status !== 200) continue;
-      tokens.set(email, body.token);
-      found = value;
-    }
-    if (!allowed.some((value) => isDeepStrictEqual(value, found))) report(`${describe(fact)}: no login`);
+    const read = readers[fact.kind] as (fact: Fact, allowed: Fact['value'][]) => Promise<Fact['value'] | undefined>;
+    const found = await read(fact, allowed);
+    if (found === undefined || allowed.some((value) => isDeepStrictEqual(value, found))) continue;
+    const values = allowed.map((value) => JSON.stringify(value)).join(' or ');
+    report(`${describe(fact)}: found ${JSON.stringify(found)}, not ${values}`);
   }
-  await check('session', async ({ token }) => {
-    const { status } = await send('GET', '/auth/me', { token });
-    if (status !== 200 && status !== 401) throw new Error(`GET /auth/me returned ${status}`);
-    return status === 200;
-  });
-  await check('profile', async ({ email }) => {
-    if (!tokens.has(email)) return undefined;
-    const { id } = (await get(email, '/auth/me')).body;
-    const { body } = await get(email, `/profiles/${id}`);
-    return { name: body.name, private: body.private, picture: await imageAt(email, body.profile_link) };
-  });
-  const [anyAccount = ''] = tokens.keys();
-  await check('post', async ({ id, author }) => {
-    const reader = tokens.has(author) ? author : anyAccount;
-    if (!reader) return undefined;
-    const { status, body } = await get(reader, `/posts/${id}`);
-    if (status === 404) return null;
-    return { title: body.title, text: digest(body.text), image: await imageAt(reader, body.image) };
-  });
-  await check('like', async ({ id, email }) => {
-    if (!tokens.has(email)) return undefined;
-    const { status, body } = await get(email, `/posts/${id}`);
-    if (status === 404) return undefined;
-    if (status !== 200) throw new Error(`GET /posts/${id} returned ${status}`);
-    return body.liked_by_me;
-  });
-  await check('friendship', async ({ from, to }) => {
-    if (!tokens.has(from) || !tokens.has(to)) return undefined;
-    const { id } = (await get(from, '/auth/me')).body;
-    const isListed = async (path: string) => (await get(to, path)).body.some((user: { id: number }) => user.id === id);
-    if (await isListed('/friends')) return 'friends';
-    return (await isListed('/friends/requests')) ? 'requested' : 'none';
-  });
-  await check('idempotency key', async ({ email, key, title, text }) => {
-    if (!tokens.has(email)) return undefined;
-    const options = { form: { title, text }, headers: { 'Idempotency-Key': key } };
-    return (await send('POST', '/posts/create', { token: tokens.get(email) ?? '', ...options })).body.id;
-  });
 }
 
 /** Returns a fact without secrets, for messages. */

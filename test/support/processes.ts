@@ -19,6 +19,9 @@ export interface ServiceProcess extends Addresses {
 /** Rate limits that no test reaches by chance. */
 export const HIGH_RATE_LIMITS = { RATE_LIMIT_MAX: '1000000', RATE_LIMIT_STRICT_MAX: '1000000' };
 
+/** Returns whether a process has neither exited nor been killed. */
+export const isAlive = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null;
+
 /** Matches an output of exactly one line. */
 export const ONE_LINE = /^[^\n]+\n$/;
 

@@ -35,15 +35,15 @@ type SendJson = (
   options: { json: object },
 ) => Promise<Pick<TestResponse, 'status' | 'body'>>;
 
-export async function registerBy(send: SendJson) {
+export async function registerBy(send: SendJson, password = PASSWORD) {
   const username = `u${randomBytes(6).toString('hex')}`;
   const email = `${username}@people.example`;
-  const json = { name: 'Test User', username, email, password: PASSWORD };
+  const json = { name: 'Test User', username, email, password };
   const registered = await send('POST', '/auth/register', { json });
   if (registered.status !== 201) throw new Error(`the registration returned ${registered.status}`);
   const login = async (): Promise<string> =>
-    (await send('POST', '/auth/login', { json: { email, password: PASSWORD } })).body.token;
-  return { id: registered.body.id as number, username, email, token: await login(), login };
+    (await send('POST', '/auth/login', { json: { email, password } })).body.token;
+  return { id: registered.body.id as number, username, email, password, token: await login(), login };
 }
 
 export async function registerUser(t: Test, url: string): Promise<RegisteredUser> {
