@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Test } from 'tap';
 import type { HttpOptions } from '../support/http.js';
-import { Exposition } from '../support/prometheus.js';
+import { type Exposition, scrape } from '../support/prometheus.js';
 import { PASSWORD } from '../support/users.js';
 import type { AbusedService } from './service.js';
 
@@ -98,11 +98,5 @@ async function readEventLoopDelayMs(opsUrl: string): Promise<number> {
 }
 
 /** Returns the metrics, or undefined if the service does not respond. */
-export async function readMetrics(opsUrl: string): Promise<Exposition | undefined> {
-  try {
-    const response = await fetch(`${opsUrl}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
-    return new Exposition(await response.text());
-  } catch {
-    return undefined;
-  }
-}
+export const readMetrics = (opsUrl: string): Promise<Exposition | undefined> =>
+  scrape(opsUrl, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) }).catch(() => undefined);

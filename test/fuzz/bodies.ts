@@ -2,7 +2,7 @@ import type { ContractOperation } from '../../scripts/contract-test/document.js'
 import { samples } from '../../scripts/contract-test/images.js';
 import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
-import { json, text, words } from './values.js';
+import { json, text, usually, words } from './values.js';
 
 interface Body {
   type: string;
@@ -21,7 +21,7 @@ const BROKEN_JSON = [
 
 /** Returns a JSON body: the operation's example with changed fields, or malformed or arbitrary JSON. */
 export function jsonBody(random: Random, fixture: Fixture, operation: ContractOperation): Body {
-  const type = random.chance(0.97) ? 'application/json' : random.pick(JSON_TYPES);
+  const type = usually(random, 'application/json', JSON_TYPES);
   if (random.chance(0.05)) return { type, body: Buffer.from(random.pick(BROKEN_JSON)) };
   if (random.chance(0.01)) return { type, body: Buffer.from('[{"a":'.repeat(1 + random.below(10_000))) };
   if (random.chance(0.01)) return { type, body: Buffer.from(JSON.stringify('x'.repeat(random.below(100_000)))) };
@@ -61,7 +61,7 @@ const PART_TYPES = [
 
 /** Returns a form: the operation's example with changed fields, often with an image, sometimes with malformed parts. */
 export function formBody(random: Random, fixture: Fixture, operation: ContractOperation): Body {
-  const boundary = random.chance(0.97) ? 'fuzz-boundary' : random.pick(['', '-', 'a b', 'x'.repeat(80), '"']);
+  const boundary = usually(random, 'fuzz-boundary', ['', '-', 'a b', 'x'.repeat(80), '"']);
   const parts: Buffer[] = fieldsOf(random, fixture, operation)
     .filter(([name]) => name !== 'image')
     .map(([name, value]) =>
@@ -72,31 +72,25 @@ export function formBody(random: Random, fixture: Fixture, operation: ContractOp
   if (random.chance(0.03) && parts[0]) parts.push(parts[0]);
   if (random.chance(0.005)) parts.push(...Array.from({ length: 1500 }, () => part(random, 'title', Buffer.from('x'))));
   const delimiter = Buffer.from(`--${boundary}\r\n`);
-  const end = random.chance(0.97)
-    ? `--${boundary}--\r\n`
-    : random.pick(['', `--${boundary}`, '--other--\r\n', `--${boundary}-`]);
+  const end = usually(random, `--${boundary}--\r\n`, ['', `--${boundary}`, '--other--\r\n', `--${boundary}-`]);
   const body = Buffer.concat([...parts.flatMap((each) => [delimiter, each]), Buffer.from(end)]);
-  const type = random.chance(0.97)
-    ? `multipart/form-data; boundary=${boundary}`
-    : random.pick([
-        'multipart/form-data',
-        'multipart/mixed; boundary=fuzz-boundary',
-        'application/x-www-form-urlencoded',
-        'multipart/form-data; boundary=other',
-      ]);
+  const type = usually(random, `multipart/form-data; boundary=${boundary}`, [
+    'multipart/form-data',
+    'multipart/mixed; boundary=fuzz-boundary',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=other',
+  ]);
   return { type, body };
 }
 
 function part(random: Random, name: string, value: Buffer): Buffer {
   const quoted = name.replace(/["\r\n]/g, '_');
-  const disposition = random.chance(0.97)
-    ? `Content-Disposition: form-data; name="${quoted}"`
-    : random.pick([
-        'Content-Disposition: form-data',
-        'Content-Disposition: attachment; name=title',
-        'X: y',
-        `content-disposition: form-data; name=${quoted}; name="b"`,
-      ]);
+  const disposition = usually(random, `Content-Disposition: form-data; name="${quoted}"`, [
+    'Content-Disposition: form-data',
+    'Content-Disposition: attachment; name=title',
+    'X: y',
+    `content-disposition: form-data; name=${quoted}; name="b"`,
+  ]);
   const type = random.chance(0.05) ? `\r\nContent-Type: ${random.pick(PART_TYPES)}` : '';
   return Buffer.concat([Buffer.from(`${disposition}${type}\r\n\r\n`), value, Buffer.from('\r\n')]);
 }
@@ -106,7 +100,7 @@ const FILENAMES = ['a.png', '', '../../a.png', 'a\u0000.png', 'x'.repeat(300), '
 function imagePart(random: Random): Buffer {
   const bytes = random.pick(Object.values(samples));
   const type = random.chance(0.5) ? 'application/octet-stream' : random.pick(PART_TYPES);
-  const head = `Content-Disposition: form-data; name="${random.chance(0.97) ? 'image' : 'file'}"; filename="${random.pick(FILENAMES)}"`;
+  const head = `Content-Disposition: form-data; name="${usually(random, 'image', ['file'])}"; filename="${random.pick(FILENAMES)}"`;
   const typed = type === '' ? head : `${head}\r\nContent-Type: ${type}`;
   return Buffer.concat([Buffer.from(`${typed}\r\n\r\n`), bytes, Buffer.from('\r\n')]);
 }

@@ -6,6 +6,10 @@ import type { Fixture } from './fixture.js';
 /** Returns the words of a text, which are separated by spaces or line breaks. */
 export const words = (text: string): string[] => text.trim().split(/[ \n]+/);
 
+/** Returns the usual value, or rarely one of the others. */
+export const usually = <Value>(random: Random, value: Value, others: readonly Value[]): Value =>
+  random.chance(0.97) ? value : random.pick(others);
+
 export const UNUSUAL_IDS = [
   ...['', ' 1', '1 ', "1' OR '1'='1", '\u0661', '\uff11'],
   ...words(`

@@ -8,7 +8,7 @@ import type { StoreName } from '../../db/support/errors.js';
 import { needsAllServers, startFaultyStores } from '../faults/faulty-stores.js';
 import { listen } from '../support/listen.js';
 import { needsNeo4j } from '../support/neo4j-graph.js';
-import { ONE_LINE, spawnService, startAndFail, startProcess, untilListening } from '../support/processes.js';
+import { expectRefusedStart, spawnService, startProcess, untilListening } from '../support/processes.js';
 import { type Fault, startProxy } from '../support/proxy.js';
 import { freshStores, needsServers, queryDatabase, queryGraph, temporaryDirectory } from '../support/stores.js';
 import { registerUser } from '../support/users.js';
@@ -18,10 +18,7 @@ const SILENT_LOG = { LOG_LEVEL: 'silent' };
 
 /** Expects a start to fail with one line that gives this reason and contains no secret. */
 async function expectRefused(t: Test, environment: NodeJS.ProcessEnv, reason: RegExp): Promise<void> {
-  const { code, output } = await startAndFail(t, { ...environment, ...SILENT_LOG });
-  t.equal(code, 1);
-  t.match(output, ONE_LINE);
-  t.match(output, reason);
+  const output = await expectRefusedStart(t, { ...environment, ...SILENT_LOG }, reason);
   const { password } = new URL(environment.DATABASE_URL ?? '');
   for (const secret of [password, environment.NEO4J_PASSWORD, environment.AWS_SECRET_ACCESS_KEY]) {
     if (secret) t.notMatch(output, secret, 'no secret is printed');

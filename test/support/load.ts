@@ -9,7 +9,7 @@ export interface KnownPost {
 }
 
 /** Starts one client per user, which creates, likes and deletes posts and changes friendships until `stop`. */
-export function startLoad(users: readonly RegisteredUser[]) {
+export function startLoad(users: readonly Pick<RegisteredUser, 'id' | 'send'>[]) {
   /** Posts whose creation was acknowledged and whose deletion has not been requested. */
   const posts = new Set<KnownPost>();
   let isRunning = true;

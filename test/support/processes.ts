@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Test } from 'tap';
 import type { Lifetime } from './lifetime.js';
 import { collectOutput } from './output.js';
 import { claimGraphFor } from './stores.js';
@@ -106,3 +107,16 @@ export async function untilListening({ child, output }: ReturnType<typeof spawnS
 /** Starts a service that is expected to exit by itself. Returns its exit code and output. */
 export const startAndFail = (t: Lifetime, environment: NodeJS.ProcessEnv) =>
   runCommand(t, ['start'], { PORT: '0', OPS_PORT: '0', ...environment });
+
+/** Expects a start to fail with one line that matches the pattern. Returns the line. */
+export async function expectRefusedStart(
+  t: Test,
+  environment: NodeJS.ProcessEnv,
+  pattern: RegExp | string = ONE_LINE,
+): Promise<string> {
+  const { code, output } = await startAndFail(t, environment);
+  t.equal(code, 1);
+  t.match(output, ONE_LINE);
+  t.match(output, pattern);
+  return output;
+}

@@ -56,4 +56,5 @@ export class Exposition {
 }
 
 /** Reads the metrics of a service from its operations server. */
-export const scrape = async (opsUrl: string) => new Exposition(await (await fetch(`${opsUrl}/metrics`)).text());
+export const scrape = async (opsUrl: string, init?: RequestInit) =>
+  new Exposition(await (await fetch(`${opsUrl}/metrics`, init)).text());
