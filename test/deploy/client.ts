@@ -9,7 +9,7 @@ import { type HttpOptions, sendByHttp } from '../support/http.js';
 import { type TestResponse, toTestResponse } from '../support/requests.js';
 import type { Topology } from './topology.js';
 
-export type ProxiedRequest = Pick<HttpOptions, 'token' | 'json' | 'form' | 'headers'>;
+type ProxiedRequest = Pick<HttpOptions, 'token' | 'json' | 'form' | 'headers'>;
 
 export type Send = (method: string, path: string, options?: ProxiedRequest) => Promise<TestResponse>;
 
