@@ -163,6 +163,19 @@ t.test('closes the connection of an endless body after the response', async (t) 
   t.match(received(), /^HTTP\/1.1 404/, 'the client receives the response');
 });
 
+t.test('closes the connection of a body in too many tiny chunks', async (t) => {
+  const form = `Authorization: Bearer ${token}\r\nContent-Type: multipart/form-data; boundary=b\r\n`;
+  for (const [status, head] of [
+    [404, 'POST /nope HTTP/1.1\r\nHost: x\r\n'],
+    [400, `POST /posts/create HTTP/1.1\r\nHost: x\r\n${form}`],
+  ] as const) {
+    const { socket, received, closed } = openConnection(t, service.url);
+    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(100_000)}`);
+    await closed;
+    t.match(received(), new RegExp(`^HTTP/1.1 ${status} `));
+  }
+});
+
 t.test('closes the connection of a client that keeps its end open after an error', async (t) => {
   const { client, serverSocket } = await openHalfOpen(t);
   const closed = once(serverSocket, 'close');

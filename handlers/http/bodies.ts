@@ -5,6 +5,7 @@ import type { Operation } from '../operation.js';
 import { imageTypes } from '../policy/image-types.js';
 import { ByteCollector } from './byte-collector.js';
 import { bodyTooLarge, type HttpError, type Reason, reason, unsupportedMediaType } from './errors.js';
+import { countSmallChunks } from './small-chunks.js';
 
 /*
  * Body parsing. A single parser replaces those of Fastify, which do not read a body without a Content-Type, or the body of a
@@ -130,6 +131,10 @@ export function limitDrain(request: IncomingMessage): void {
   const { socket } = request;
   const bytesBefore = socket.bytesRead;
   const startedAt = Date.now();
+  const exceedsSmallChunks = countSmallChunks();
+  request.on('data', (chunk: Buffer) => {
+    if (exceedsSmallChunks(chunk)) socket.destroy();
+  });
   const timer = setInterval(() => {
     if (socket.bytesRead - bytesBefore > MAX_DRAINED_BYTES || Date.now() - startedAt > MAX_DRAIN_MS) socket.destroy();
     if (request.complete || socket.destroyed) clearInterval(timer);

@@ -4,10 +4,11 @@ import { createHash } from 'node:crypto';
 export const etagOf = (bytes: Uint8Array): string => `"${createHash('sha256').update(bytes).digest('base64url')}"`;
 
 /**
- * Returns whether `If-None-Match` contains an entity tag. The comparison is weak: it ignores `W/` (RFC 9110 section
+ * Returns whether `If-None-Match` is `*` or contains an entity tag. The comparison is weak: it ignores `W/` (RFC 9110 section
  * 13.1.2).
  */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === '*') return true;
   const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes('*') || tags.includes(etag);
+  return tags.includes(etag);
 }

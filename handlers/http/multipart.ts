@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Dicer } from '@fastify/busboy';
 import { badBody, bodyTooLarge } from './errors.js';
+import { countSmallChunks } from './small-chunks.js';
 
 /*
  * A streaming parser of multipart/form-data (RFC 7578), based on Dicer, the low-level parser of busboy. Parts are yielded
@@ -40,6 +41,7 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
   // A missing boundary is reported at the first byte, because an empty body needs no boundary.
   const parser = new Dicer({ boundary: boundary ?? '-' });
   let received = 0;
+  const exceedsSmallChunks = countSmallChunks();
   let startedParts = 0;
   let partsWithHeaders = 0;
   let current: Readable | undefined;
@@ -106,6 +108,7 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
     received += chunk.length;
     if (boundary === undefined) fail(badForm('must have a Content-Type that names its boundary'));
     if (received > maxBytes) fail(bodyTooLarge());
+    if (exceedsSmallChunks(chunk)) fail(badForm('must be sent in larger chunks'));
   });
   if (request.destroyed) failIncomplete();
   else request.pipe(parser);

@@ -57,7 +57,16 @@ export const images: Subject = {
             }
           }
           const otherCase = [etag.toUpperCase(), etag.toLowerCase()].filter((tag) => tag !== etag);
-          for (const tag of ['"other"', 'W/"other"', '', etag.slice(1, -1), `${etag.slice(0, -1)}x"`, ...otherCase]) {
+          const others = [
+            '"other"',
+            'W/"other"',
+            '"a, *, b"',
+            '',
+            etag.slice(1, -1),
+            `${etag.slice(0, -1)}x"`,
+            ...otherCase,
+          ];
+          for (const tag of others) {
             await visitor.send(200, `GET ${path}`, { headers: { 'If-None-Match': tag } });
           }
         }
