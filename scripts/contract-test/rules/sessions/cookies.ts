@@ -26,6 +26,7 @@ const CURRENT_SESSION_ENDINGS: [
   requestFor: (session: Session, password: string, newPassword: string) => [request: string, sent: RequestOptions],
 ][] = [
   ['logout', 'POST /auth/logout', ({ token }) => ['POST /auth/logout', withCookie(token)]],
+  ['logout-without-cookie', 'POST /auth/logout without a cookie', ({ token }) => ['POST /auth/logout', { token }]],
   [
     'session',
     'DELETE /auth/sessions/{id} of the current session',
