@@ -44,6 +44,8 @@ t.test('the database is writable again if space is freed while it becomes read-o
   const { dataDir, fillLeaving, freeSpace } = await createFillableDisk(t);
   const { db, close } = await openEmbeddedPostgres(join(dataDir, 'postgres'), silentLog);
   t.teardown(close);
+  const extra = join(dataDir, 'extra');
+  await writeFile(extra, Buffer.alloc(24 * MEBIBYTE));
   await fillLeaving(48);
   const logEvents = new EventEmitter();
   // The transaction occupies the only connection, so the database cannot become read-only before it ends.
@@ -52,6 +54,8 @@ t.test('the database is writable again if space is freed while it becomes read-o
     const watched = await watchFreeSpace(dataDir, db, { warn: () => logEvents.emit('low'), info: () => undefined });
     t.teardown(watched.stop);
     await low;
+    await rm(extra);
+    t.equal(await watched.check(), false, 'a little more than the reserve is not enough');
     await freeSpace();
     t.equal(await watched.check(), true, 'an upload finds enough space');
   });

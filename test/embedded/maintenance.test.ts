@@ -10,7 +10,7 @@ import { freshDataDirectory, silentLog } from '../support/stores.js';
 const LONGER_THAN_TEST_MS = 2 ** 30;
 
 /** Opens an embedded database whose maintenance has not run yet. */
-async function openUnmaintained(t: Test, options: { firstVacuumDelayMs?: number } = {}) {
+async function openUnmaintained(t: Test, options: { firstVacuumDelayMs?: number; hasRoom?: () => boolean } = {}) {
   const postgres = await openEmbeddedPostgres(join(await freshDataDirectory(t), 'postgres'), silentLog);
   const maintenance = startMaintenance(postgres, silentLog, { intervalMs: LONGER_THAN_TEST_MS, ...options });
   t.teardown(async () => {
@@ -116,6 +116,13 @@ t.test('vacuums every table once after a start, since the counts of dead rows st
   t.equal(await countNeverVacuumed(db), 0);
   const tuples = (await selectNumber(db, "select reltuples from pg_class where relname = 'installation'")) >= 0;
   t.ok(tuples, 'tables are also analyzed');
+});
+
+t.test('vacuums nothing while the disk has no room', async (t) => {
+  const { db, runMaintenance } = await openUnmaintained(t, { hasRoom: () => false });
+  const before = await countNeverVacuumed(db);
+  await runMaintenance();
+  t.equal(await countNeverVacuumed(db), before);
 });
 
 t.test(
