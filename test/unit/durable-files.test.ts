@@ -1,6 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { writeArchive } from '../../db/backup/archive.js';
+import { restoreBackup } from '../../db/backup/restore.js';
 import { diskImages } from '../../db/images/disk.js';
 import { makeDirectoryDurably, syncTree, writeFileDurably } from '../../db/support/durable-files.js';
 import { readOrCreateTokenKeys } from '../../handlers/security/token-keys.js';
@@ -31,6 +33,22 @@ t.test('syncs a tree, each directory after its contents', needsLinux, async (t) 
   const operations = await recordFileOperations(t, root);
   syncTree(root);
   t.same(operations, ['sync a/b/file', 'sync a/b', 'sync a/file', 'sync a', 'sync']);
+});
+
+t.test('syncs the files of a restored backup before their names exist', needsLinux, async (t) => {
+  const root = t.testdir({ data: {} });
+  const archive = join(root, 'backup.tar');
+  async function* entries() {
+    yield { path: 'postgres' };
+    yield { path: 'postgres/PG_VERSION', file: { size: 2, bytes: [Buffer.from('18')] } };
+  }
+  await writeFile(archive, writeArchive(entries()));
+  const operations = await recordFileOperations(t, join(root, 'data'));
+  await restoreBackup(archive, join(root, 'data'));
+  t.same(operations.slice(operations.indexOf('sync restoring/postgres/PG_VERSION')), [
+    ...['sync restoring/postgres/PG_VERSION', 'sync restoring/postgres', 'sync restoring'],
+    ...['rename restoring/postgres postgres', 'sync', 'sync'],
+  ]);
 });
 
 t.test('syncs token keys before any token is signed', needsLinux, async (t) => {
