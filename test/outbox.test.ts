@@ -1,12 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import t from 'tap';
 import { createAccount, deleteAccount, findCredentials } from '../db/accounts.js';
 import { MAX_EDGES_PER_REMOVAL } from '../db/graph/index.js';
 import { createPostOnce } from '../db/idempotency-keys.js';
 import type { ImageStore } from '../db/images/index.js';
-import { enqueue, findDueEntries } from '../db/outbox/index.js';
+import { createOutbox, enqueue, findDueEntries } from '../db/outbox/index.js';
 import { claimImage, withPendingImage } from '../db/outbox/pending-images.js';
 import { createPost } from '../db/posts.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
@@ -161,6 +162,41 @@ t.test('the pause before a retry doubles, up to 5 s for an unavailable store and
     ['image', ...Array(5).fill('post')],
     'repeated failures to remove a file are logged once, all other failures each time',
   );
+  const keys = [inTheWay, 'other.png'];
+  const images = await db.transaction().execute((trx) =>
+    enqueue(
+      trx,
+      keys.map((key) => ({ kind: 'image', key })),
+    ),
+  );
+  await outbox.deliver(images);
+  const left = await db.selectFrom('outbox').select('key').where('id', 'in', idsOf(images)).orderBy('id').execute();
+  t.same(
+    left.map(({ key }) => key),
+    keys,
+    'an unavailable store is tried only once',
+  );
+});
+
+t.test('a stop waits for deliveries that take longer than the request', async (t) => {
+  const stores = await openStoresWithoutRelay(t);
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const slowImages: ImageStore = { ...stores.images, remove: () => released };
+  const { deliver, stop } = createOutbox({ ...stores, images: slowImages }, silentLog);
+  const entries = await stores.db.transaction().execute((trx) => enqueue(trx, [{ kind: 'image', key: 'slow.png' }]));
+  await deliver(entries);
+  let hasStopped = false;
+  const stopping = stop().then(() => {
+    hasStopped = true;
+  });
+  await setImmediate();
+  t.notOk(hasStopped);
+  release();
+  await stopping;
+  t.same(await stores.db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).execute(), []);
 });
 
 t.test('keeps the bytes of an image that a row has claimed', async (t) => {
