@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateBucketCommand, DeleteBucketCommand, DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
@@ -164,6 +164,27 @@ async function testS3(endpoint: string): Promise<void> {
     }
     await Promise.all(calls);
     t.ok(mostOpen <= 2 + 1, `${mostOpen} connections, of which one is for the probe`);
+  });
+
+  await t.test('a slow download continues while another call times out', async (t) => {
+    const bytes = randomBytes(LARGE_BYTES);
+    let isFast = false;
+    async function* body() {
+      for (let sent = 0; sent < bytes.length; sent += 1000) {
+        if (!isFast) await sleep(20);
+        yield bytes.subarray(sent, sent + 1000);
+      }
+    }
+    const server = createServer(({ method, url }, response) => {
+      if (url?.endsWith('silent.png')) return;
+      response.setHeader('Content-Length', method === 'HEAD' ? 0 : bytes.length);
+      Readable.from(method === 'HEAD' ? [] : body()).pipe(response);
+    });
+    const images = await openImages(t, { endpoint: `http://127.0.0.1:${await listen(t, server)}`, timeoutMs: 300 });
+    const slow = buffer(await openStream(images, 'slow.png'));
+    await t.rejects(images.get('silent.png'), StoreUnavailableError);
+    isFast = true;
+    t.ok(bytes.equals(await slow));
   });
 
   await t.test('an image without a Content-Length fails the call', async (t) => {

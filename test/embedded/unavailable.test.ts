@@ -2,12 +2,12 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { StoresDisagreeError } from '../../db/installation.js';
+import { StoresDisagreeError, verifyOrClaim } from '../../db/installation.js';
 import { picture } from '../support/picture.js';
 import { scrape } from '../support/prometheus.js';
 import type { TestResponse } from '../support/requests.js';
 import { startTestService } from '../support/service.js';
-import { freshDataDirectory } from '../support/stores.js';
+import { freshDataDirectory, openTestStores } from '../support/stores.js';
 
 // These tests rename directories of the embedded stores to make them unavailable.
 const service = await startTestService(t, { DATA_DIR: await freshDataDirectory(t) });
@@ -100,4 +100,13 @@ t.test('never uses an image store that another installation has claimed meanwhil
   await restoreImages('another');
   await t.rejects(started.stores.verified, StoresDisagreeError);
   expectUnavailable(t, await user.send('POST', '/posts/create', withImage()), 'a post with an image');
+});
+
+t.test('refuses an image store that another installation claims at the same time', async (t) => {
+  const { maintenanceDb, images } = await openTestStores(t, { DATA_DIR: await freshDataDirectory(t) });
+  await images.release();
+  await maintenanceDb.updateTable('installation').set({ images: null }).execute();
+  const claim = () => images.claim('another installation');
+  const verified = maintenanceDb.transaction().execute((trx) => verifyOrClaim(trx, 'images', { ...images, claim }));
+  await t.rejects(verified, StoresDisagreeError);
 });

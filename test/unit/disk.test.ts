@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { diskImages } from '../../db/images/disk.js';
 import { streamFile } from '../../db/images/file-stream.js';
+import { readChunks } from '../../db/images/small-images.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { listImageNames, openStream, putBytes, testImageStore, writeUpload } from '../support/image-store.js';
 import { mountSmallDisk, whyNotMountable } from '../support/stores.js';
@@ -61,6 +62,13 @@ t.test('a file that cannot be read fails with unavailable, and is closed', async
   const directory = await open(t.testdir());
   await t.rejects(buffer(streamFile(directory)), StoreUnavailableError);
   t.equal(directory.fd, -1);
+});
+
+t.test('a file that is truncated before it is read is rejected, instead of uninitialized memory', async (t) => {
+  const root = t.testdir({ file: 'bytes' });
+  const file = await open(join(root, 'file'));
+  t.teardown(() => file.close());
+  await t.rejects(readChunks(file, 6), /truncated/);
 });
 
 t.test('on a separate file system', { skip: whyNotMountable() }, async (t) => {
