@@ -227,7 +227,8 @@ t.test('locks', needsServers, async (t) => {
   });
 
   t.test('locks are taken in one order, regardless of the order of the arguments', async (t) => {
-    const [low, high] = [await account(), await account()];
+    // As text, these ids have the opposite order.
+    const [low, high] = [999_999, 1_000_000];
     for (const targets of [{ accounts: [high, low] }, { accounts: [low], posts: [low - 1] }]) {
       await holdAccount(low);
       const locking = otherStores.db.transaction().execute((trx) => lockExclusive(trx, targets));

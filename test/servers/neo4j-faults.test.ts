@@ -4,6 +4,8 @@ import t, { type Test } from 'tap';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { beginTransaction, freshIds, needsNeo4j, neo4jUri, openTestGraph } from '../support/neo4j-graph.js';
 import { startProxy } from '../support/proxy.js';
+import { queryGraph } from '../support/stores.js';
+import { until } from '../support/until.js';
 
 const POOL_SIZE = 3;
 
@@ -30,6 +32,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
 
   t.test('a friendship change whose response is lost returns its own outcome', async (t) => {
     const { proxy, proxied } = await openBehindProxy(t);
+    const [clock] = await queryGraph('RETURN timestamp() AS start');
     async function withLostResponse<Outcome>(transition: () => Promise<Outcome>): Promise<Outcome> {
       const [, outcome] = await Promise.all([proxy.cutResponseTo(COMMIT, 'CREATE (:Attempt'), transition()]);
       return outcome;
@@ -43,6 +46,8 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
       t.equal(await withLostResponse(() => proxied.cancel(other, user)), true);
       t.strictSame(await graph.bulk.edgesOf([user, other]), { friendships: [], requests: [], likes: [] });
     }
+    const newAttempts = 'MATCH (attempt:Attempt) WHERE attempt.at >= $start RETURN attempt.id';
+    await until(async () => (await queryGraph(newAttempts, { start: clock?.start })).length === 0);
   });
 
   t.test('a like whose response is lost counts once', async (t) => {
@@ -99,6 +104,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
       if (held.length === 0) continue;
       delivered += 1;
       const statement = held.filter((bytes) => !bytes.includes(RESET));
+      t.ok(Buffer.concat(statement).includes('tx_timeout'), 'the server ends the transaction too');
       server.write(Buffer.concat([...statement, Buffer.from(COMMIT, 'latin1')]));
       for await (const [data] of on(server, 'data')) if (data.includes('bookmark')) break;
     }
