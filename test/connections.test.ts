@@ -97,6 +97,11 @@ t.test('accepts a URL in absolute form, and ignores an unknown expectation', asy
   }
 });
 
+t.test('idle connections stay open for longer than common proxies reuse them', async (t) => {
+  const { headers } = await fetch(`${service.url}/openapi.yaml`);
+  t.equal(headers.get('keep-alive'), 'timeout=72');
+});
+
 t.test('reads all headers, however many there are', async (t) => {
   const head = `GET /auth/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${'a:\r\n'.repeat(2000)}`;
   t.match(await write(t, `${head}Authorization: Bearer ${token}\r\n\r\n`), /^HTTP\/1\.1 200 /);

@@ -98,6 +98,20 @@ t.test('the size of slices does not change the pages', async (t) => {
   t.pass('every page');
 });
 
+t.test('a hash table is used for at most the maximum number of private accounts', async (t) => {
+  const { db } = service.stores;
+  await service.createUser({ private: true });
+  const accounts = await db.selectFrom('accounts').select('id').where('private', '=', true).execute();
+  const statements = recordStatements(t);
+  for (const maxHashedAccounts of [accounts.length, accounts.length - 1]) {
+    await findIdsInSlices(db, { publicOrBy: [] }, { offset: 0, limit: 1 }, { maxHashedAccounts });
+  }
+  t.same(
+    statements.filter(isSlice).map(({ text }) => text.includes('not in')),
+    [true, false],
+  );
+});
+
 t.test('a scan ends after the slice during which its client disconnects', async (t) => {
   const leaving = new AbortController();
   const statements = recordStatements(t, (statement) => {

@@ -61,6 +61,10 @@ t.test('creates the requested data in addition to existing data, and the same da
   t.ok((counts.at(-1) ?? 0) >= POPULATION.popularPostLikes, 'the newest post is popular');
   const [friends = []] = await stores.graph.friendsOfEach([first.accounts[0] ?? 0]);
   t.ok(friends.length >= POPULATION.popularPersonFriends);
+
+  const { rows: notVacuumed } = await sql`
+    select relname from pg_class where relname in ('accounts', 'posts') and relallvisible = 0`.execute(stores.db);
+  t.same(notVacuumed, [], 'the tables are vacuumed');
 });
 
 t.test('creates the requested number of pairs without duplicates', async (t) => {

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import t, { type Test } from 'tap';
+import { isUnavailable } from '../../db/postgres/client.js';
 import { createCircuitBreaker } from '../../db/support/circuit-breaker.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { until } from '../support/until.js';
@@ -193,4 +195,14 @@ t.test('a shutdown rejects calls in progress', async (t) => {
   const call = breaker.run(never);
   breaker.shutDown();
   await t.rejects(call, StoreUnavailableError);
+});
+
+t.test('errors of PostgreSQL itself mean that it is unavailable, errors of a statement do not', (t) => {
+  const errorOf = (code: string) => Object.assign(new pg.DatabaseError(code, 0, 'error'), { code });
+  const codes = ['08006', '28P01', '3D000', '40P01', '53300', '57014', '58030', '25006', '25P03', '55P03'];
+  t.same(
+    [...codes, '22P02', '23505', '42501'].filter((code) => isUnavailable(errorOf(code))),
+    codes,
+  );
+  t.end();
 });

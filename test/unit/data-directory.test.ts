@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
@@ -24,6 +25,7 @@ t.test('a start removes the uploads of processes that have ended, and no others'
   t.same(await readdir(running.uploads), ['in progress']);
   t.notOk((await readdir(join(root, 'uploads'))).some((name) => name.startsWith('abandoned')));
   await running.release();
+  t.notOk(existsSync(running.uploads), 'a process removes its own when it ends');
   await next.release();
 });
 
