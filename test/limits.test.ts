@@ -4,6 +4,7 @@ import { parseLog } from './support/log.js';
 import { scrape } from './support/prometheus.js';
 import type { TestResponse } from './support/requests.js';
 import { startTestService } from './support/service.js';
+import { until } from './support/until.js';
 import { createWireSender, nextAcceptedSocket, openConnection, writeBytes } from './support/wire.js';
 
 const APP = 'https://app.example';
@@ -147,6 +148,14 @@ t.test('requests over a limit are logged once per address and window', async (t)
     entries.map(({ msg, event, address }) => [msg, event, address]),
     [...[1, 2, 3].map(() => ['request', undefined, undefined]), ['security event', 'throttled', '203.0.113.22']],
   );
+  const variables = { RATE_LIMIT_MAX: '1', RATE_LIMIT_WINDOW: '1', TRUST_PROXY: '127.0.0.1' };
+  const other = await startTestService(t, variables);
+  const sendToOther = createWireSender(t, other.url);
+  const headers = { 'X-Forwarded-For': '203.0.113.23' };
+  const statusOf = async () => (await sendToOther('GET', '/posts', { headers })).status;
+  for (const status of [429, 401, 429]) await until(async () => (await statusOf()) === status);
+  const events = parseLog(other.logged()).filter(({ event }) => event === 'throttled');
+  t.equal(events.length, 2, 'the next window logs again');
 });
 
 t.test('pages of allowed origins may read a 429', async (t) => {
