@@ -94,7 +94,7 @@ async function readWindow({ read }: Stores, viewer: number, { limit, offset }: P
   const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
   const window = await read.newestPosts(count);
   const { rows, publicOrOwnCount } = scanPrefix(viewer, window, end);
-  // Whether the window fills the page only if it contains enough posts of friends. False if it contains all posts.
+  // Whether friends' posts are needed to fill the page, and there may be older posts than those in the window.
   const mayFallShort = publicOrOwnCount <= end && window.length >= count;
   // If the public and own posts are fewer than half of those needed, friends' posts rarely make up the rest, so the query for
   // friendships would probably be wasted.

@@ -9,7 +9,7 @@ interface Stores {
 }
 
 /** A change to a friendship or friend request, named after the method of `SocialGraph` that makes it. */
-type FriendshipChange = 'accept' | 'decline' | 'cancel' | 'unfriend';
+export type FriendshipChange = 'accept' | 'decline' | 'cancel' | 'unfriend';
 
 /**
  * Applies a change that a user has requested. Returns `accountDeleted` if the user's account does not exist, and `notFound` if

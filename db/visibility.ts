@@ -26,7 +26,7 @@ export interface Owner {
  */
 export const NONEXISTENT_OWNER: Owner = { id: 0, private: true };
 
-/** Returns the friends of `person` among `others`. The set may contain further friends of `person`. */
+/** Finds out which of `others` are friends of `person`. The set may also contain friends that are not in `others`. */
 export type FriendsLookup = (query: { person: number; others: readonly number[] }) => Promise<ReadonlySet<number>>;
 
 const isPublic = (owner: Owner) => owner.private !== true;
@@ -55,14 +55,12 @@ export const hiddenOwners = (isOwnerAllowed: RawBuilder<SqlBool>) =>
   sql`select id from accounts where not ${publicOr(isOwnerAllowed)}`;
 
 /**
- * Returns whether the owner's content is visible to the viewer. Looks up the friendship if necessary. `owner` is undefined if
- * the content does not exist.
+ * Returns whether the owner's content is visible to the viewer. Looks up the friendship if necessary.
+ *
+ * @param found the owner; undefined if the content does not exist
  */
-export async function canSee(
-  viewer: number,
-  owner: Owner | undefined = NONEXISTENT_OWNER,
-  findFriends: FriendsLookup,
-): Promise<boolean> {
+export async function canSee(viewer: number, found: Owner | undefined, findFriends: FriendsLookup): Promise<boolean> {
+  const owner = found ?? NONEXISTENT_OWNER;
   if (isPublicOrOwn(viewer, owner)) return true;
   return isVisible(viewer, owner, await findFriends({ person: viewer, others: [owner.id] }));
 }

@@ -19,7 +19,8 @@ const LOCK_TIMEOUT_MS = 1000;
  * server that has just started thus loads its catalogs and the upper levels of its indexes before the first request needs them.
  */
 export async function warmUpDatabase(db: Database): Promise<void> {
-  const [id, name] = [0, ''];
+  const id = 0;
+  const name = '';
   await findSessions(db, [name]);
   await touchSessions(db, [name]);
   await listSessions(db, id, name);

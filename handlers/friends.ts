@@ -1,5 +1,5 @@
 import type { Account } from '../db/accounts.js';
-import { changeFriendship, requestFriendship } from '../db/friendships.js';
+import { changeFriendship, type FriendshipChange, requestFriendship } from '../db/friendships.js';
 import type { FriendsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { errorResponse, invalidToken } from './http/errors.js';
@@ -11,14 +11,14 @@ const ok = (message: string) => ({ status: 200, body: { message } }) as const;
 
 export const friends: FriendsHandlers<Handlers> = {
   async listFriends({ user }, context) {
-    const accounts = await findAccounts(context, await context.read.friendsOf(user.account.id));
+    const accounts = await readAccounts(context, await context.read.friendsOf(user.account.id));
     // The friendships are read again, because one may have ended before the account of the friend was read.
     const friendIds = await context.read.friends({ person: user.account.id, others: accounts.map(({ id }) => id) });
     return { status: 200, body: accounts.filter(({ id }) => friendIds.has(id)).map(fullProfileView) };
   },
 
   async listFriendRequests({ user }, context) {
-    const accounts = await findAccounts(context, await context.graph.requestersOf(user.account.id));
+    const accounts = await readAccounts(context, await context.graph.requestersOf(user.account.id));
     return {
       status: 200,
       body: accounts.map((account) => (account.private ? reducedProfileView : fullProfileView)(account)),
@@ -51,12 +51,17 @@ export const friends: FriendsHandlers<Handlers> = {
 };
 
 /**
- * Applies a transition of a friendship. Returns false if there is no such friendship or friend request.
+ * Applies a change to a friendship. Returns false if there is no such friendship or friend request.
  *
  * @throws HttpError 401 if the user's account has been deleted
  */
-async function applyChange(...args: Parameters<typeof changeFriendship>): Promise<boolean> {
-  const outcome = await changeFriendship(...args);
+async function applyChange(
+  context: AppContext,
+  change: FriendshipChange,
+  userId: number,
+  otherId: number,
+): Promise<boolean> {
+  const outcome = await changeFriendship(context, change, userId, otherId);
   if (outcome === 'accountDeleted') throw invalidToken();
   return outcome === 'changed';
 }
@@ -65,7 +70,7 @@ async function applyChange(...args: Parameters<typeof changeFriendship>): Promis
  * Returns the accounts with these ids, ordered by id. Omits deleted accounts, which may remain in the graph for a short
  * time.
  */
-async function findAccounts({ read }: AppContext, ids: readonly number[]): Promise<Account[]> {
+async function readAccounts({ read }: AppContext, ids: readonly number[]): Promise<Account[]> {
   const accounts = await Promise.all([...ids].sort((a, b) => a - b).map((id) => read.account(id)));
   return accounts.filter((account) => account !== undefined);
 }

@@ -11,7 +11,7 @@ import type { ErrorCode } from './http/error-codes.js';
 
 type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];
 
-type BodyOf<Operation> = Operation extends { requestBody: { content: infer Content } }
+type BodyOf<Declared> = Declared extends { requestBody: { content: infer Content } }
   ? Content extends { 'application/json': infer Json }
     ? Json
     : Content extends { 'multipart/form-data': infer Form }

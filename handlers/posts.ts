@@ -44,7 +44,7 @@ export const posts: PostsHandlers<Handlers> = {
   },
 
   async createPost({ user, headerParameters, body }, context) {
-    const creation = await publish(context, user.account.id, body, headerParameters['Idempotency-Key']);
+    const creation = await createFromForm(context, user.account.id, body, headerParameters['Idempotency-Key']);
     switch (creation.outcome) {
       case 'accountDeleted':
         throw invalidToken();
@@ -96,8 +96,8 @@ export const posts: PostsHandlers<Handlers> = {
 
 type PostForm = Request<'createPost'>['body'];
 
-/** Creates a post. With an idempotency key, an earlier request with the same key may already have created it. */
-async function publish(
+/** Creates a post from a form. With an idempotency key, an earlier request with the same key may already have created it. */
+async function createFromForm(
   context: AppContext,
   account: number,
   form: PostForm,

@@ -19,7 +19,7 @@ export function diskImages(directory: string): ImageStore {
   /** Syncs the directory, once for all calls that wait for it. */
   const syncNames = batched<void, void>(async (calls) => {
     await syncDirectory(directory);
-    return calls;
+    return calls.map(() => undefined);
   });
 
   /** Removes a file. Syncs the directory even if the file is missing: another call may have removed it, but not durably yet. */

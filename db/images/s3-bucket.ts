@@ -118,7 +118,7 @@ export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolS
     });
   const pools = { uploads: createPool(poolSize), others: createPool(poolSize) };
   /** A pool without keep-alive, so that each probe opens a new connection. */
-  const probing = createPool(1, { pipelining: 0 });
+  const probePool = createPool(1, { pipelining: 0 });
 
   async function send(
     pool: Pool,
@@ -135,24 +135,24 @@ export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolS
 
   return {
     async request(request) {
-      const pool = request.method === 'PUT' ? 'uploads' : 'others';
+      const pool = request.method === 'PUT' ? pools.uploads : pools.others;
       try {
-        return await send(pools[pool], request);
+        return await send(pool, request);
       } catch (error) {
         if (request.signal.aborted || (error instanceof S3ResponseError && error.status < 500)) throw error;
-        return send(pools[pool], request);
+        return send(pool, request);
       }
     },
 
     async probe(signal) {
-      const { body } = await send(probing, { method: 'HEAD', signal });
+      const { body } = await send(probePool, { method: 'HEAD', signal });
       await body.dump();
     },
 
-    async listKeys(ContinuationToken, abortSignal) {
-      const command = new ListObjectsV2Command({ Bucket: bucket, ContinuationToken });
+    async listKeys(token, signal) {
+      const command = new ListObjectsV2Command({ Bucket: bucket, ContinuationToken: token });
       const { Contents = [], NextContinuationToken: next } = await client
-        .send(command, { abortSignal })
+        .send(command, { abortSignal: signal })
         .catch((error) => {
           throw withoutDetails(error);
         });
@@ -165,7 +165,7 @@ export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolS
 
     async close() {
       client.destroy();
-      await Promise.all([...Object.values(pools), probing].map((pool) => pool.destroy()));
+      await Promise.all([...Object.values(pools), probePool].map((pool) => pool.destroy()));
     },
   };
 }

@@ -42,7 +42,7 @@ const INTERVAL_MS = 2000;
 /** A checkpoint is due when this much WAL was written since the last one. Replaying it takes less than a second. */
 const CHECKPOINT_WAL_BYTES = 32 * 1024 * 1024;
 
-/** A table with at least this urgency is vacuumed even while the connection is in use: under constant load, it always is. */
+/** A table with at least this urgency is vacuumed even while the connection is in use. Under load, it is never idle. */
 const BUSY_URGENCY = 4;
 
 /** The default of `firstVacuumDelayMs`. */

@@ -1,4 +1,4 @@
-/** The digits, the alphabet, and the rows of a keyboard. Their first character follows the last one. */
+/** The digits, the alphabet, and the rows of a keyboard. Each is a cycle: its first character follows its last one. */
 const ROWS = ['0123456789', 'abcdefghijklmnopqrstuvwxyz', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm'];
 
 /** Matches four or more adjacent characters of a row, forwards or backwards, or four or more equal characters. */

@@ -3,10 +3,9 @@ import type { LiveSession } from '../../db/sessions.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
 import type { TokenClaims } from '../security/tokens.js';
+import { SESSION_COOKIE } from './cookies.js';
 import { invalidToken, missingCredentials } from './errors.js';
 import { isRepeated } from './raw-headers.js';
-
-export const SESSION_COOKIE = 'fc_session_token';
 
 /** Bearer credentials (RFC 6750 section 2.1). */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;

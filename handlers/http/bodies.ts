@@ -96,8 +96,8 @@ async function readBody(
     for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
       if (size > 0 && !isExpectedJson) return unexpectedBody(expected);
-      if (size > MAX_JSON_BYTES && expected) return { kind: 'refused', error: bodyTooLarge() };
-      if (size > MAX_JSON_BYTES) return unexpectedBody(undefined);
+      if (size > MAX_JSON_BYTES)
+        return expected ? { kind: 'refused', error: bodyTooLarge() } : unexpectedBody(expected);
       received.add(chunk);
     }
   } catch {

@@ -31,8 +31,8 @@ export function refuseConnect(this: FastifyInstance, _: IncomingMessage, stream:
 }
 
 /**
- * Returns whether a response prevents an error response, because it has started or belongs to an earlier, complete request.
- * Otherwise it belongs to the invalid request, and the error is sent in its place.
+ * Returns whether the current response of a socket prevents an error response: it has started, or it belongs to an earlier
+ * request, which is complete. Any other response belongs to the invalid request, and the error is sent in its place.
  */
 const preventsErrorResponse = (response: ServerResponse) => response.req.complete || response.headersSent;
 

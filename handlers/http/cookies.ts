@@ -1,7 +1,8 @@
 import { fastifyCookie } from '@fastify/cookie';
 import type { AppContext } from '../context.js';
 import type { Client } from '../operation.js';
-import { SESSION_COOKIE } from './authenticate.js';
+
+export const SESSION_COOKIE = 'fc_session_token';
 
 type Headers = Record<string, string>;
 

@@ -17,8 +17,7 @@ import { type Part, readParts } from './multipart.js';
  * Reads multipart forms. Parts are processed in the order in which they arrive. Text is read into memory. A file is written
  * to a temporary file in `uploadsDir`, so that memory use does not depend on the size of an upload.
  *
- * Text values are not converted or validated here, and text fields that the contract does not declare are included. The schema
- * validates all of them later.
+ * The names of fields are checked here, but text values are neither converted nor validated. The schema validates them later.
  *
  * A part with a problem is read to its end and discarded, so that one response can report the problems of all parts. If the
  * form as a whole fails (it is malformed or too large, or the disk is full), all temporary files are removed.

@@ -3,13 +3,12 @@ import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { methodNotAllowed } from './errors.js';
 
 /**
- * Records the methods of each path that is registered from now on. The returned function adds a route for every other method of
- * these paths: OPTIONS gets a 204 with `Allow`, and all others get a 405.
+ * Adds routes for the methods that a path does not support: OPTIONS gets a 204 with `Allow`, and all others get a 405.
  *
  * These routes also prevent a literal path from matching a path parameter. Without them, `GET /posts/like` would match
  * `GET /posts/:id`.
  *
- * @returns a function that adds the routes; call it after all other routes have been registered
+ * @returns a function that adds the routes to all paths that were registered since this call
  */
 export function trackMethods(server: FastifyInstance): () => void {
   const paths = new Map<string, { methods: Set<string>; config: FastifyContextConfig }>();

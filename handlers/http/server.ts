@@ -49,7 +49,7 @@ import { startSlowReaderSweep } from './slow-readers.js';
  * 4. The body parser runs. Then the handler validates the input (400, 404, 413, 415) and runs the operation.
  * 5. During a shutdown, onSend tells the client to close the connection. If the body of the request is still arriving, onSend
  *    delays the close, so that the client receives the response. onResponse limits how much of an unread body is drained.
- * 6. When the response has been sent or its connection has closed, the request is counted and may be logged.
+ * 6. When the response has been sent or its connection has closed, the request is recorded in the metrics and may be logged.
  */
 
 declare module 'fastify' {
@@ -199,13 +199,13 @@ export async function buildServer(
   return server;
 }
 
-/** Counts a request, and logs it unless it is part of a possible flood. */
+/** Records a request in the metrics, and logs it unless it may be part of a flood. */
 function recordRequest(server: FastifyInstance, request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
   const { url, config } = request.routeOptions;
   const status = reply.raw.headersSent ? reply.statusCode : ERROR_STATUSES.client_closed_request;
   metrics.recordRequest(config?.operation?.id ?? 'none', status, reply.elapsedTime / 1000);
-  // Two kinds of requests are not logged, so that a flood does not fill the disk: requests beyond a rate limit, the first of
-  // which is logged as a security event, and requests whose client disconnects, which may do so before they are refused.
+  // A flood must not fill the disk. Requests beyond a rate limit are therefore not logged here (the first one is a security
+  // event), nor are requests whose client disconnects: a client can do so before its requests are refused.
   if (request.rateLimited || status === ERROR_STATUSES.client_closed_request) return;
   if (!isCounted(request, config) && !mayLogUncounted(server)) return;
   const ms = Math.round(reply.elapsedTime * 10) / 10;

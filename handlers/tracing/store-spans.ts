@@ -30,7 +30,8 @@ interface BatchedCall extends SpanParent {
 /** The values of `db.system.name`, by store. A store without a value is part of this process or of PostgreSQL. */
 type Systems = Partial<Record<StoreName, string>>;
 
-const nowIn = ({ timeOriginMs }: SpanParent) => timeOriginMs + performance.now();
+/** Returns the current time in milliseconds since 1970. */
+const nowOf = ({ timeOriginMs }: SpanParent) => timeOriginMs + performance.now();
 
 /** Creates an observer of the stores that creates spans, and a function that sets the current request. */
 export function createStoreSpans(tracer: Tracer, metrics: Observer, systems: Systems) {
@@ -42,7 +43,7 @@ export function createStoreSpans(tracer: Tracer, metrics: Observer, systems: Sys
       const parent = current.getStore();
       if (!parent) return;
       const system = systems[store];
-      const endTime = nowIn(parent);
+      const endTime = nowOf(parent);
       const attributes = {
         ...(system && { 'db.system.name': system }),
         'db.operation.name': verb,
@@ -60,7 +61,7 @@ export function createStoreSpans(tracer: Tracer, metrics: Observer, systems: Sys
     batchTracer: (name) => ({
       origin(): BatchedCall | undefined {
         const parent = current.getStore();
-        return parent && { ...parent, startTime: nowIn(parent) };
+        return parent && { ...parent, startTime: nowOf(parent) };
       },
 
       async run(origins, load) {
@@ -81,7 +82,7 @@ export function createStoreSpans(tracer: Tracer, metrics: Observer, systems: Sys
           for (const span of spans) span.setStatus({ code: SpanStatusCode.ERROR });
           throw error;
         } finally {
-          for (const [index, span] of spans.entries()) span.end(nowIn(calls[index] ?? first));
+          for (const [index, span] of spans.entries()) span.end(nowOf(calls[index] ?? first));
         }
       },
     }),

@@ -40,7 +40,7 @@ const STATEMENT_ERROR_STATUS = 100;
 /** Opens the cluster. Creates it first if it is missing and `create` is set. */
 export async function openCluster({ directory, create }: WorkerInput): Promise<PGlite> {
   if (create && !existsSync(directory)) await createCluster(directory);
-  checkFiles(directory);
+  requireCluster(directory);
   chmodSync(directory, OWNER_ONLY_MODE);
   // After a power cut this file may be empty, and PostgreSQL would then refuse to start. It is safe to remove: no other
   // process uses the cluster, because the data directory is locked.
@@ -89,7 +89,7 @@ async function createCluster(directory: string): Promise<void> {
 }
 
 /** Throws an error if the directory does not contain a cluster of this major version. */
-function checkFiles(directory: string): void {
+function requireCluster(directory: string): void {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw new Error('there is no such directory');
   const file = join(directory, 'PG_VERSION');
   if (!existsSync(file)) throw new Error('the file PG_VERSION is missing');

@@ -13,7 +13,7 @@ export const forms = ({ React }) => {
     },
     wrapComponents: {
       // Optional fields start empty. If they had samples, a user who changes the name would also set the password to the
-      // sample.
+      // sample. Swagger UI passes the name of a field as its description.
       JsonSchemaForm:
         (Form) =>
         ({ dispatchInitialValue, description: name, ...props }) => {
@@ -46,8 +46,8 @@ export const forms = ({ React }) => {
           // image.
           parameterWithMetaByIdentity:
             (select) =>
-            (_, ...given) => {
-              const parameter = select(...given);
+            (_, ...args) => {
+              const parameter = select(...args);
               const isSet = !parameter || parameter.get('required') || parameter.has('value');
               return isSet ? parameter : parameter.set('value', null);
             },

@@ -93,8 +93,8 @@ export const session = () => ({
         // The dialog does not offer the cookie, because only a login can set it.
         definitionsToAuthorize:
           (select) =>
-          (...given) =>
-            select(...given)?.filter((scheme) => !scheme.has('cookieAuth')),
+          (...args) =>
+            select(...args)?.filter((scheme) => !scheme.has('cookieAuth')),
       },
     },
     spec: {

@@ -1,3 +1,15 @@
+import { open } from 'node:fs/promises';
+import { applyEdits } from './apply-edits.js';
+import { walkAvif } from './avif.js';
+import { ImageRefusedError, UnreadableImageError } from './errors.js';
+import { type Edit, Findings } from './findings.js';
+import { walkGif } from './gif.js';
+import { ImageFile } from './image-file.js';
+import { walkJpeg } from './jpeg.js';
+import { seemsToContainMetadata } from './metadata-search.js';
+import { walkPng } from './png.js';
+import { walkWebp } from './webp.js';
+
 /*
  * Removes metadata that may identify people or places from images, without decoding or changing their pixels.
  *
@@ -11,18 +23,6 @@
  *
  * No library was found that supports more than one or two of these formats without holding the whole image in memory.
  */
-
-import { open } from 'node:fs/promises';
-import { applyEdits } from './apply-edits.js';
-import { walkAvif } from './avif.js';
-import { ImageRefusedError, UnreadableImageError } from './errors.js';
-import { type Edit, Findings } from './findings.js';
-import { walkGif } from './gif.js';
-import { ImageFile } from './image-file.js';
-import { walkJpeg } from './jpeg.js';
-import { seemsToContainMetadata } from './metadata-search.js';
-import { walkPng } from './png.js';
-import { walkWebp } from './webp.js';
 
 /** Walks through a file and adds what it finds to `findings`. @throws UnreadableImageError, ImageRefusedError */
 type Walk = (file: ImageFile, findings: Findings) => Promise<void>;
