@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Database } from './postgres/index.js';
 import { findPosts, idArray, newestFirst, type Page, type PostRow, withPrivacy } from './posts.js';
@@ -10,7 +11,7 @@ import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
  * To skip an offset, or hidden posts, PostgreSQL reads all of them, which takes seconds in a list of millions. The list is
  * therefore scanned in slices, newest first. Each slice starts after the last post of the previous slice, and the number of its
  * visible posts is subtracted from the remaining offset. Other statements can run between two slices, and a signal can end the
- * scan, for example when the client disconnects. A process reads only one deep page at a time.
+ * scan, for example when the client disconnects.
  *
  * There are two ways to find out which authors of a slice are private:
  *
@@ -24,13 +25,11 @@ import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
 /** Pages at this offset or a larger one are read in slices. */
 const MIN_DEEP_OFFSET = 1000;
 
+/** The limit for deep pages: a process reads only one at a time. */
+export const DEEP_PAGE_LIMITS = { concurrency: 1, maxWaitMs: 3000 };
+
 /** Returns whether a page is read in slices, by `readDeepPage`. */
 export const isDeep = ({ offset }: Page) => offset >= MIN_DEEP_OFFSET;
-
-/** The client that waits for a page. `signal` aborts when it disconnects. */
-export interface Client {
-  readonly signal: AbortSignal;
-}
 
 /** The posts that are public or by one of these authors, or all posts by one author. */
 export type PostList = { publicOrBy: readonly number[] } | { by: number };
@@ -59,12 +58,17 @@ const INITIAL_VISIBLE_SHARE = 0.5;
 /** The expected size of a slice is multiplied by this factor: a few more posts cost less than another slice. */
 const SIZE_MARGIN = 1.05;
 
-/** Reads a page within the concurrency limit for deep pages. @throws OverloadedError, ClientDisconnectedError */
+/**
+ * Reads a page within the concurrency limit for deep pages.
+ *
+ * @param client its signal ends the wait and the scan
+ * @throws OverloadedError, ClientDisconnectedError
+ */
 export async function readDeepPage(
   { db, deepPages }: { db: Database; deepPages: ConcurrencyLimiter },
   list: PostList,
   page: Page,
-  client?: Client,
+  client?: Abortable,
 ): Promise<PostRow[]> {
   const signal = client?.signal;
   return deepPages.run(async () => {

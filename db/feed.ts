@@ -1,6 +1,7 @@
+import type { Abortable } from 'node:events';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { type Client, findIdsInSlices, isDeep, readDeepPage } from './deep-pages.js';
+import { findIdsInSlices, isDeep, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { authorOf, idArray, newestFirst, type Page, type PostRow, selectPosts, withPrivacy } from './posts.js';
 import { type ConcurrencyLimiter, OverloadedError } from './support/concurrency-limiter.js';
@@ -73,8 +74,13 @@ export type WindowShortfalls = LRUCache<number, number>;
 export const createWindowShortfalls = (): WindowShortfalls =>
   new LRUCache({ max: MAX_WINDOW_SHORTFALLS, ttl: WINDOW_SHORTFALL_TTL_MS });
 
-/** Returns a page of the feed as `viewer` sees it. @throws OverloadedError, ClientDisconnectedError */
-export async function readFeed(stores: Stores, viewer: number, page: Page, client?: Client): Promise<PostsPage> {
+/**
+ * Returns a page of the feed as `viewer` sees it.
+ *
+ * @param client its signal is used only for expensive pages, because a signal takes time to create
+ * @throws OverloadedError, ClientDisconnectedError
+ */
+export async function readFeed(stores: Stores, viewer: number, page: Page, client?: Abortable): Promise<PostsPage> {
   const { windowShortfalls } = stores;
   const end = page.offset + page.limit;
   if (end < (windowShortfalls.get(viewer) ?? WINDOW_POSTS)) {
@@ -192,7 +198,7 @@ export async function newestIds(db: Database, limit: number): Promise<NewestIds>
 
 // 3. The viewer's own query
 
-async function readByQuery(stores: Stores, viewer: number, page: Page, client?: Client): Promise<PostsPage> {
+async function readByQuery(stores: Stores, viewer: number, page: Page, client?: Abortable): Promise<PostsPage> {
   const { db, read } = stores;
   const authors = [viewer, ...(await read.friendsOf(viewer))];
   const end = page.offset + page.limit;

@@ -3,7 +3,7 @@ import type { OutboxEntry } from './outbox/index.js';
 import { STATEMENT_TIME } from './postgres/clock.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { tryLock } from './postgres/locks.js';
-import { createPost, type PostContent, type PostRow, type PostStores } from './posts.js';
+import { createPost, type PostContent, type PostFields, type PostStores } from './posts.js';
 
 /*
  * Idempotency keys: a client that repeats a request for a new post with the same key gets the first response again.
@@ -29,10 +29,8 @@ interface KeyedRequest {
  * used the key with another form.
  */
 export type PostCreation =
-  | { outcome: 'created'; post: NewPost; entries: readonly OutboxEntry[] }
+  | { outcome: 'created'; post: PostFields; entries: readonly OutboxEntry[] }
   | { outcome: 'keyReused' | 'inProgress' | 'accountDeleted' };
-
-type NewPost = Omit<PostRow, 'author_private'>;
 
 /** The time 24 hours ago. Keys that were created then or earlier have expired. */
 const EXPIRED_BEFORE = sql<string>`${STATEMENT_TIME} - interval '24 hours'`;
@@ -85,7 +83,7 @@ export async function createPostOnce(
 }
 
 /** Inserts the row of a key, or replaces the row of an expired key. */
-async function insertKey(trx: DatabaseTransaction, { account, key, formHash }: KeyedRequest, post: NewPost) {
+async function insertKey(trx: DatabaseTransaction, { account, key, formHash }: KeyedRequest, post: PostFields) {
   const { id: post_id, image, author_username, created_at } = post;
   const values = { form_hash: formHash, post_id, image, author_username, created_at };
   await trx

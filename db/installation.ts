@@ -64,13 +64,14 @@ export async function checkInstallation(
   stores: Partial<Record<ClaimedStore, Pick<Store, 'kind'>>>,
 ): Promise<Installation> {
   const installation = await db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
-  requireNoMove(installation);
+  requireMoveFinished(installation);
+  requireNotMoved(installation);
   requireKinds(installation, stores);
   return installation;
 }
 
-/** Throws StoresDisagreeError if a move into the stores is unfinished, or if they were moved elsewhere. */
-export function requireNoMove(installation: Installation): void {
+/** Throws StoresDisagreeError if a move into these stores, or to another graph or image store, is unfinished. */
+export function requireMoveFinished(installation: Installation): void {
   if (installation.moving) {
     throw new StoresDisagreeError('A move into these stores has not been finished: run it again');
   }
@@ -79,7 +80,6 @@ export function requireNoMove(installation: Installation): void {
       'A move to another graph or image store has not been finished: run it again, or move back to the previous ones',
     );
   }
-  requireNotMoved(installation);
 }
 
 /** Throws StoresDisagreeError if the installation was moved to another PostgreSQL. Its stores may have changed since. */

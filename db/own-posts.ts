@@ -1,4 +1,5 @@
-import { type Client, isDeep, readDeepPage } from './deep-pages.js';
+import type { Abortable } from 'node:events';
+import { isDeep, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { type Page, postsByAuthor } from './posts.js';
 import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
@@ -6,6 +7,9 @@ import { type PostReaders, type PostsPage, readPage } from './visible-posts.js';
 
 /** The rows of a page of up to this many posts take less than a megabyte. The limit for large pages does not apply to it. */
 const SMALL_PAGE_LIMIT = 20;
+
+/** The limit for large pages. A page of a hundred long posts takes about 15 MB while it is read and serialized. */
+export const LARGE_PAGE_LIMITS = { concurrency: 4, maxWaitMs: 3000 };
 
 interface Stores {
   db: Database;
@@ -20,7 +24,7 @@ interface Stores {
  *
  * @throws OverloadedError, ClientDisconnectedError
  */
-export async function readOwnPosts(stores: Stores, user: number, page: Page, client?: Client): Promise<PostsPage> {
+export async function readOwnPosts(stores: Stores, user: number, page: Page, client?: Abortable): Promise<PostsPage> {
   const read = () =>
     readPage(stores.read, user, page, (query) =>
       isDeep(query) ? readDeepPage(stores, { by: user }, query, client) : postsByAuthor(stores.db, user, query),

@@ -21,6 +21,9 @@ export interface PostRow {
   author_private: boolean | null;
 }
 
+/** The columns of a post that a response contains. */
+export type PostFields = Omit<PostRow, 'author_private'>;
+
 /** Returns the owner of a post, for visibility checks. */
 export const authorOf = (post: PostRow): Owner => ({ id: post.author_id, private: post.author_private });
 
@@ -164,7 +167,7 @@ export interface PostStores extends Pick<Postgres, 'db' | 'statementTimeoutMs'> 
 interface CreatedRow extends Omit<PostRow, 'id'> {
   id: number | null;
   /** The id of the outbox entry; null if the graph needs no node. */
-  entry: number | null;
+  entryId: number | null;
   /** Whether the image is within the storage quota. */
   fits: boolean;
 }
@@ -209,16 +212,16 @@ export async function createPost(
       returning id, title, text, image, author_id, created_at),
     entry as (${graph.hasNodes ? insertEntries(sql`select 'post', id::text from post`) : sql`select null::int8 as id`})
     select post.id, title, text, image, author_id, created_at, author_username, author_private, fits,
-      entry.id as entry
+      entry.id as "entryId"
     from account left join (post cross join entry) on true`.execute(db);
   const [created] = rows;
   if (!created) return undefined;
-  const { entry, id, fits, ...rest } = created;
+  const { entryId, id, fits, ...rest } = created;
   if (!fits) throw new StorageQuotaExceededError();
   if (id === null) throw new StoreUnavailableError('images');
   // Within a transaction, the claim is not committed yet.
   if (image && !db.isTransaction) image.isClaimed = true;
-  return { post: { ...rest, id }, entries: entry === null ? [] : [{ id: entry, kind: 'post', key: String(id) }] };
+  return { post: { ...rest, id }, entries: entryId === null ? [] : [{ id: entryId, kind: 'post', key: String(id) }] };
 }
 
 interface PostChange {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackup } from './backup/create.js';
+import { DEEP_PAGE_LIMITS } from './deep-pages.js';
 import { createWindowShortfalls, type WindowShortfalls } from './feed.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Neo4jOptions } from './graph/neo4j-session.js';
@@ -12,6 +13,7 @@ import type { ImageStore } from './images/index.js';
 import type { S3Options } from './images/s3-bucket.js';
 import { prepareDatabase, prepareGraph, prepareImageStore, skipIdsOfUnknownGraph } from './migrate.js';
 import { createOutbox, type Outbox } from './outbox/index.js';
+import { LARGE_PAGE_LIMITS } from './own-posts.js';
 import { openEmbeddedPostgres } from './postgres/embedded.js';
 import { type FreeSpace, requireRoomToStart, watchFreeSpace } from './postgres/free-space.js';
 import type { Database, Postgres } from './postgres/index.js';
@@ -76,11 +78,6 @@ interface EmbeddedJobs extends Pick<Maintenance, 'usage'> {
   backup(): AsyncGenerator<Uint8Array>;
   stop(): Promise<void>;
 }
-
-const DEEP_PAGE_LIMITS = { concurrency: 1, maxWaitMs: 3000 };
-
-/** A page of a hundred long posts takes about 15 MB while it is read and serialized. */
-const LARGE_PAGE_LIMITS = { concurrency: 4, maxWaitMs: 3000 };
 
 /**
  * Opens the stores. Does not migrate them or start background jobs. If one cannot be opened, closes the others.

@@ -8,7 +8,7 @@ import { observedBatches } from './support/observer.js';
  * increments the counters of many clients.
  */
 
-interface WindowCount {
+export interface WindowCount {
   count: number;
   /** The time until the window ends. */
   ttlMs: number;
@@ -21,6 +21,8 @@ export interface WindowCounters {
    * @throws StoreUnavailableError
    */
   increment(key: string, windowMs: number): Promise<WindowCount>;
+  /** Returns a count, or undefined if its window has ended. @throws StoreUnavailableError */
+  read(key: string): Promise<WindowCount | undefined>;
 }
 
 /** A key and the length of its window. */
@@ -45,7 +47,10 @@ export function createWindowCounters(redis: RedisConnection): WindowCounters {
     (increments: Increment[]) => redis.run('increment', (client) => incrementEach(client, increments)),
     observedBatches(redis.observer, 'increment'),
   );
-  return { increment: (key, windowMs) => increment([key, windowMs]) };
+  return {
+    increment: (key, windowMs) => increment([key, windowMs]),
+    read: (key) => redis.run('readCounter', (client) => readCounter(client, key)),
+  };
 }
 
 async function incrementEach(client: Redis, increments: readonly Increment[]): Promise<WindowCount[]> {
@@ -53,4 +58,10 @@ async function incrementEach(client: Redis, increments: readonly Increment[]): P
   const windows = increments.map(([, windowMs]) => windowMs);
   const counts = await client.eval(INCREMENT_SCRIPT, keys.length, ...keys, ...windows);
   return (counts as [number, number][]).map(([count, ttlMs]) => ({ count, ttlMs }));
+}
+
+async function readCounter(client: Redis, key: string): Promise<WindowCount | undefined> {
+  const name = KEY_PREFIX + key;
+  const [count, ttlMs] = await Promise.all([client.get(name), client.pttl(name)]);
+  return ttlMs > 0 ? { count: Number(count), ttlMs } : undefined;
 }

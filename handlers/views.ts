@@ -1,5 +1,5 @@
 import type { Account, FieldTaken } from '../db/accounts.js';
-import type { PostRow } from '../db/posts.js';
+import type { PostFields } from '../db/posts.js';
 import type { ViewerLikes } from '../db/relations.js';
 import type { SessionRow } from '../db/schema.js';
 import type { components } from '../generated/types.js';
@@ -44,13 +44,13 @@ export const sessionView = (session: SessionRow, current: string): Schemas['Sess
 /** The property of a row that caches its latest views: for viewers who do not like the post, and for those who do. */
 const VIEWS = Symbol('views');
 
-type PostContent = Omit<PostRow, 'author_private'> & { [VIEWS]?: Schemas['Post'][] };
+type RowWithViews = PostFields & { [VIEWS]?: Schemas['Post'][] };
 
 /**
  * Returns the view of a post. Concurrent requests share rows (see `db/support/batch.ts`). They also share the views of these
  * rows, so that the JSON of a view is created only once: see `http/json.ts`.
  */
-export function postView(row: PostContent, { count, liked }: ViewerLikes): Schemas['Post'] {
+export function postView(row: RowWithViews, { count, liked }: ViewerLikes): Schemas['Post'] {
   row[VIEWS] ??= [];
   const views = row[VIEWS];
   const latest = views[Number(liked)];

@@ -254,9 +254,9 @@ t.test('keeps an image that is not due, and rolls back a claim after it is due',
   const author = await account();
   const count = async () => (await db.selectFrom('posts').selectAll().where('author_id', '=', author).execute()).length;
   const late = withPendingImage(stores, await upload(), async (image) => {
-    await outbox.deliver([{ id: image.entry, kind: 'image', key: image.name }]);
+    await outbox.deliver([{ id: image.entryId, kind: 'image', key: image.name }]);
     t.ok((await listImageNames(images)).includes(image.name), 'the entry is not due, and the bytes are kept');
-    await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('id', '=', image.entry).execute();
+    await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('id', '=', image.entryId).execute();
     return createPost(stores, author, { title: 'T', text: 'T', image });
   });
   await t.rejects(late, StoreUnavailableError);
@@ -267,7 +267,7 @@ t.test('an image can be claimed within 15 minutes', async (t) => {
   await withPendingImage(stores, await upload(), async (image) => {
     const { rows } = await sql<{ seconds: number }>`
       select extract(epoch from due_at - clock_timestamp())::float8 as seconds
-      from outbox where id = ${image.entry}`.execute(db);
+      from outbox where id = ${image.entryId}`.execute(db);
     const seconds = rows[0]?.seconds ?? 0;
     t.ok(seconds > 14 * 60 && seconds <= 15 * 60, `${seconds} seconds`);
   });
@@ -276,7 +276,7 @@ t.test('an image can be claimed within 15 minutes', async (t) => {
 t.test('rejects a claim of an image whose removal was attempted before', async (t) => {
   const author = await account();
   const claiming = withPendingImage(stores, await upload(), async (image) => {
-    await db.updateTable('outbox').set({ attempts: 1 }).where('id', '=', image.entry).execute();
+    await db.updateTable('outbox').set({ attempts: 1 }).where('id', '=', image.entryId).execute();
     return createPost(stores, author, { title: 'T', text: 'T', image });
   });
   await t.rejects(claiming, StoreUnavailableError);

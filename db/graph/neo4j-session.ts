@@ -29,6 +29,18 @@ export interface Neo4jOptions {
   timeoutMs: number;
 }
 
+interface ConnectionOptions extends Neo4jOptions {
+  /** The timeout of one call, if other than `timeoutMs`. */
+  callTimeoutMs?: number;
+}
+
+interface ConnectionHooks {
+  /** Called when the circuit breaker opens. */
+  onOpen?: () => void;
+  /** Prepares a server that is available again, before the circuit breaker closes. */
+  warmUp?: () => Promise<void>;
+}
+
 /** Runs one statement and returns its rows. Numbers in the parameters are sent as integers. */
 export type Run = <Row extends object>(cypher: string, parameters?: object) => Promise<Row[]>;
 
@@ -65,19 +77,11 @@ const MONITOR_INTERVAL_MS = 2000;
 /** The value of the driver's `fetchSize` that fetches a result in one batch. */
 const FETCH_ALL = -1;
 
-/**
- * Connects to Neo4j.
- *
- * @param options `timeoutMs` limits opening a connection and closing a session
- * @param callTimeoutMs the timeout of one call
- * @param hooks `onOpen` is called when the circuit breaker opens. `warmUp` prepares a server that is available again, before
- *   the circuit breaker closes
- */
+/** Connects to Neo4j. */
 export function connectNeo4j(
-  { uri, username, password, poolSize, timeoutMs }: Neo4jOptions,
+  { uri, username, password, poolSize, timeoutMs, callTimeoutMs = timeoutMs }: ConnectionOptions,
   log: Log,
-  callTimeoutMs: number,
-  { onOpen, warmUp }: { onOpen?: () => void; warmUp?: () => Promise<void> } = {},
+  { onOpen, warmUp }: ConnectionHooks = {},
 ): Neo4jConnection {
   const auth = username === undefined ? undefined : neo4j.auth.basic(username, password ?? '');
   const open = (connections: number) =>

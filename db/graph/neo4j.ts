@@ -28,9 +28,9 @@ const INDEX_EXISTS = 'Neo.ClientError.Schema.IndexWithNameAlreadyExists';
 
 /** Opens the graph in Neo4j. Its statements are in `cypher.ts`. */
 export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
-  const maintenance = connectNeo4j({ ...options, poolSize: 2 }, log, MAINTENANCE_TIMEOUT_MS);
+  const maintenance = connectNeo4j({ ...options, poolSize: 2, callTimeoutMs: MAINTENANCE_TIMEOUT_MS }, log);
   const warmUp = () => warmUpNeo4j(maintenance.runAndRollBack);
-  const { read, write, maxCommitDelayMs, close } = connectNeo4j(options, log, options.timeoutMs, {
+  const { read, write, maxCommitDelayMs, close } = connectNeo4j(options, log, {
     // The warm-up must not wait for connections that were open during the outage.
     onOpen: maintenance.reconnect,
     warmUp,

@@ -42,7 +42,7 @@ export function createNodeDelivery(
   stores: Stores,
   observer: Observer,
   signal: AbortSignal,
-): (entry: number) => Promise<boolean> {
+): (entryId: number) => Promise<boolean> {
   const deliverTogether = batched(
     async (ids: number[]): Promise<Outcome[]> => {
       try {

@@ -26,8 +26,7 @@ import type { Outbox } from './index.js';
 /** A stored image that no row refers to yet. */
 export interface PendingImage extends ImageWithQuota {
   name: string;
-  /** The id of its outbox entry. */
-  entry: number;
+  entryId: number;
   /**
    * Set by `createPost` after the commit, to save the statement of `makeDue`. If it is not set, the image may nevertheless have
    * been claimed.
@@ -60,12 +59,12 @@ export async function withPendingImage<Result>(
   commit: (image: PendingImage) => Promise<Result>,
 ): Promise<Result> {
   const name = `${randomBytes(16).toString('hex')}.${extension}`;
-  const { id: entry } = await db
+  const { id: entryId } = await db
     .insertInto('outbox')
     .values({ kind: 'image', key: name, due_at: CLAIM_DEADLINE })
     .returning('id')
     .executeTakeFirstOrThrow();
-  const image: PendingImage = { name, entry, bytes, storageMaxBytes };
+  const image: PendingImage = { name, entryId, bytes, storageMaxBytes };
   failpoint('image enqueued');
   await images.put(name, path);
   try {
@@ -73,17 +72,17 @@ export async function withPendingImage<Result>(
     return await commit(image);
   } finally {
     // Errors are ignored: the transaction may already be committed, and an unclaimed image is removed after the deadline.
-    const isDue = !image.isClaimed && (await makeDue(db, entry).catch(() => false));
-    if (isDue) await outbox.deliver([{ id: entry, kind: 'image', key: name }]);
+    const isDue = !image.isClaimed && (await makeDue(db, entryId).catch(() => false));
+    if (isDue) await outbox.deliver([{ id: entryId, kind: 'image', key: name }]);
   }
 }
 
 /** Makes an entry due now. Returns false if its image has been claimed. */
-async function makeDue(db: Database, entry: number): Promise<boolean> {
+async function makeDue(db: Database, entryId: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('outbox')
     .set({ due_at: NOW })
-    .where('id', '=', entry)
+    .where('id', '=', entryId)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -103,5 +102,5 @@ export async function claimImage(trx: DatabaseTransaction, image: PendingImage):
  * `attempts = 0` excludes an entry whose delivery has failed: it was rescheduled and is not due, but its image may already have
  * been removed.
  */
-export const claimImageIf = ({ entry }: PendingImage, condition: RawBuilder<unknown>) =>
-  sql`delete from outbox where id = ${entry} and due_at > ${NOW} and attempts = 0 and ${condition} returning id`;
+export const claimImageIf = ({ entryId }: PendingImage, condition: RawBuilder<unknown>) =>
+  sql`delete from outbox where id = ${entryId} and due_at > ${NOW} and attempts = 0 and ${condition} returning id`;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { KEY_PREFIX, type RedisConnection } from '../../db/redis.js';
-import { createWindowCounters } from '../../db/window-counters.js';
+import type { RedisConnection } from '../../db/redis.js';
+import { createWindowCounters, type WindowCount } from '../../db/window-counters.js';
 import { tooManyFailedPasswords } from '../http/errors.js';
 
 /*
@@ -29,7 +29,7 @@ const WINDOW_MS = 60 * 60 * 1000;
 /** The maximum number of counts in memory. Each failure costs a password hash, so an attacker can evict counts only slowly. */
 const MAX_SUBJECTS = 100_000;
 
-/** Returns the key of a subject's counter, without `KEY_PREFIX`. */
+/** Returns the key of a subject's counter in Redis. */
 const keyOf = (subject: string) => `failed-passwords:${subject}`;
 
 export function createFailedPasswords(maxFailures: number, redis: RedisConnection | undefined): FailedPasswords {
@@ -41,8 +41,8 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
    * Replaces the count in memory with the count in Redis, unless that is lower, because failures were counted only in memory
    * while Redis was unavailable.
    */
-  function mergeShared(subject: string, failures: number, ttlMs: number): void {
-    if (failures >= (counts.get(subject) ?? 0)) counts.set(subject, failures, { ttl: Math.max(ttlMs, 1) });
+  function mergeShared(subject: string, { count, ttlMs }: WindowCount): void {
+    if (count >= (counts.get(subject) ?? 0)) counts.set(subject, count, { ttl: Math.max(ttlMs, 1) });
   }
 
   function recheck(subject: string): void {
@@ -55,15 +55,8 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
 
     async check(subject) {
       recheck(subject);
-      if (!redis) return;
-      const [failures, ttlMs] = await redis
-        .run('readFailures', async (client) => {
-          const key = KEY_PREFIX + keyOf(subject);
-          const failures = Number(await client.get(key));
-          return [failures, failures < maxFailures ? 0 : await client.pttl(key)] as const;
-        })
-        .catch(() => [0, 0] as const);
-      if (failures >= maxFailures && ttlMs > 0) mergeShared(subject, failures, ttlMs);
+      const shared = await sharedCounters?.read(keyOf(subject)).catch(() => undefined);
+      if (shared && shared.count >= maxFailures) mergeShared(subject, shared);
       recheck(subject);
     },
 
@@ -71,7 +64,7 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
       const failures = (counts.get(subject) ?? 0) + 1;
       counts.set(subject, failures, { ttl: WINDOW_MS, noUpdateTTL: true });
       const shared = await sharedCounters?.increment(keyOf(subject), WINDOW_MS).catch(() => undefined);
-      if (shared) mergeShared(subject, shared.count, shared.ttlMs);
+      if (shared) mergeShared(subject, shared);
       return (shared?.count ?? failures) === maxFailures;
     },
   };

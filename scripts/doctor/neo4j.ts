@@ -33,7 +33,7 @@ export async function checkNeo4j(
   installation: Installation | undefined,
 ): Promise<Row[]> {
   const { connectNeo4j } = await import('../../db/graph/neo4j-session.js');
-  const connection = connectNeo4j({ ...options, poolSize: 2 }, silentLog, CALL_TIMEOUT_MS);
+  const connection = connectNeo4j({ ...options, poolSize: 2, callTimeoutMs: CALL_TIMEOUT_MS }, silentLog);
   const { read } = connection;
   const claimedBy = async () => (await read<{ id: string }>(cypher.READ_CLAIM))[0]?.id;
   const readClock = async () =>

@@ -3,7 +3,8 @@ import {
   readInstallation,
   requireClaimedBy,
   requireKinds,
-  requireNoMove,
+  requireMoveFinished,
+  requireNotMoved,
   StoresDisagreeError,
 } from '../../db/installation.js';
 import { findAppliedMigrations, pendingMigrations } from '../../db/migrate.js';
@@ -70,7 +71,10 @@ async function requireSameInstallation({ db, graph, images }: CheckContext['stor
   if (installation && pendingMigrations(await findAppliedMigrations(db)).length > 0) {
     throw new StoresDisagreeError('The database needs a migration: run npm run migrate first');
   }
-  if (installation) requireNoMove(installation);
+  if (installation) {
+    requireMoveFinished(installation);
+    requireNotMoved(installation);
+  }
   if (!installation?.graph || !installation.images) {
     throw new StoresDisagreeError('These stores are not set up: start the service first');
   }

@@ -319,14 +319,14 @@ t.test('locks', needsServers, async (t) => {
       };
       const createPending = async (name: string) => {
         const values = { kind: 'image' as const, key: name, due_at: secondsFromNow(900) };
-        const { entry } = await db
+        const { entryId } = await db
           .insertInto('outbox')
           .values(values)
-          .returning('id as entry')
+          .returning('id as entryId')
           .executeTakeFirstOrThrow();
         const dueAt = (due_at: RawBuilder<string>) => (trx: DatabaseTransaction) =>
-          trx.updateTable('outbox').set({ due_at }).where('id', '=', entry).execute();
-        return { image: { name, entry, bytes: 5, storageMaxBytes: 10 }, dueAt };
+          trx.updateTable('outbox').set({ due_at }).where('id', '=', entryId).execute();
+        return { image: { name, entryId, bytes: 5, storageMaxBytes: 10 }, dueAt };
       };
       const late = await createPending('late.png');
       await t.rejects(createPostDuring(user, late.dueAt(NOW), late.image), StoreUnavailableError);
@@ -502,17 +502,17 @@ t.test('locks', needsServers, async (t) => {
   t.test('an image that is claimed before it is due is kept', async (t) => {
     const user = await account();
     await storeImage('claimed.png');
-    const { entry, due } = await db
+    const { entryId, due } = await db
       .insertInto('outbox')
       .values({ kind: 'image', key: 'claimed.png', due_at: secondsFromNow(2) })
-      .returning(['id as entry', 'due_at as due'])
+      .returning(['id as entryId', 'due_at as due'])
       .executeTakeFirstOrThrow();
     await db.transaction().execute(async (trx) => {
-      await claimImage(trx, { name: 'claimed.png', entry, bytes: 5, storageMaxBytes: 10 });
+      await claimImage(trx, { name: 'claimed.png', entryId, bytes: 5, storageMaxBytes: 10 });
       const row = { author_id: user, title: 'T', text: 'T', image: 'claimed.png' };
       await trx.insertInto('posts').values(row).execute();
       await until(async () => Date.now() > Date.parse(due) + 100);
-      await otherStores.outbox.deliver([{ id: entry, kind: 'image', key: 'claimed.png' }]);
+      await otherStores.outbox.deliver([{ id: entryId, kind: 'image', key: 'claimed.png' }]);
     });
     t.same(await listImageNames(stores.images), ['claimed.png']);
   });
