@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { readConfig, VARIABLE_NAMES } from '../handlers/config/index.js';
+import { clients, nameOf } from './clients/generators.js';
+import { rowsOf, sectionOf } from './support/markdown.js';
 import { escapeRegExp } from './support/regexp.js';
 import { startTestService } from './support/service.js';
 import { temporaryDirectory } from './support/stores.js';
@@ -22,16 +24,7 @@ const documents = new Map(
 );
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
 
-const textOf = (path: string) => documents.get(path) ?? '';
-
-/** Returns the section of a document with this title. */
-function sectionOf(path: string, title: string): string {
-  const found = textOf(path)
-    .split(/^##? /m)
-    .find((text) => text.startsWith(`${title}\n`));
-  if (!found) throw new Error(`${path} has no section "${title}"`);
-  return found;
-}
+const readSection = (path: string, title: string) => sectionOf(documents.get(path) ?? '', title);
 
 const fencedBlocks = (text: string) =>
   [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, kind = '', content = '']) => ({ kind, content }));
@@ -46,7 +39,7 @@ const asDocumented = (documented: string) =>
 
 t.test('the tour runs as written and prints the documented output', async (t) => {
   const service = await startTestService(t);
-  const [tour, printed] = fencedBlocks(sectionOf(README, 'A tour with curl'));
+  const [tour, printed] = fencedBlocks(readSection(README, 'A tour with curl'));
   const commands = tour?.content ?? '';
   const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-e', '-o', 'pipefail', '-c', commands], {
     cwd: await temporaryDirectory(t),
@@ -59,7 +52,7 @@ t.test('the tour runs as written and prints the documented output', async (t) =>
 });
 
 t.test('the configuration table lists exactly the variables that are read, with their defaults', async (t) => {
-  const text = sectionOf(OPERATING, 'Configuration');
+  const text = readSection(OPERATING, 'Configuration');
   const rows = [...text.matchAll(/^\| `([A-Z0-9_]+)` \| (.+?) \|/gm)];
   const names = rows.map(([, name = '']) => name);
   t.same([...names].sort(), [...VARIABLE_NAMES].sort());
@@ -70,8 +63,16 @@ t.test('the configuration table lists exactly the variables that are read, with 
 });
 
 t.test('the TypeScript example is the one that npm run test:clients compiles and runs', async (t) => {
-  const [example] = fencedBlocks(sectionOf(CLIENTS, 'TypeScript')).filter(({ kind }) => kind === 'ts');
+  const [example] = fencedBlocks(readSection(CLIENTS, 'TypeScript')).filter(({ kind }) => kind === 'ts');
   t.equal(example?.content, readFileSync('test/clients/typescript/openapi-fetch/example.ts', 'utf8'));
+});
+
+t.test('the table of clients lists each with its command and the pinned version of its generator', async (t) => {
+  const expected = clients.map((client) => {
+    const command = client.command === undefined ? 'copy `generated/types.ts`' : `\`${client.command}\``;
+    return [nameOf(client), client.generator, command, client.remarks];
+  });
+  t.same(rowsOf(readSection(CLIENTS, 'Generators')), expected);
 });
 
 t.test('every documented npm command exists', async (t) => {
@@ -83,7 +84,7 @@ t.test('every documented npm command exists', async (t) => {
 });
 
 t.test('every path of the layout exists', async (t) => {
-  const tree = fencedBlocks(sectionOf(CONTRIBUTING, 'Where things are')).at(-1)?.content ?? '';
+  const tree = fencedBlocks(readSection(CONTRIBUTING, 'Where things are')).at(-1)?.content ?? '';
   let directory = '';
   let count = 0;
   for (const line of tree.trimEnd().split('\n')) {

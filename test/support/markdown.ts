@@ -3,6 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 /** Returns the sections of a Markdown document, each of which begins with its title. */
 export const sectionsOf = (document: string): string[] => document.split(/^## /m).slice(1);
 
+/** Returns the section of a Markdown document with this title. Throws if there is none. */
+export function sectionOf(document: string, title: string): string {
+  const found = document.split(/^##? /m).find((section) => section.startsWith(`${title}\n`));
+  if (found === undefined) throw new Error(`no section “${title}”`);
+  return found;
+}
+
 /** Returns the cells of each row of a section's table, without the header row. */
 export const rowsOf = (section: string): string[][] =>
   section
