@@ -95,7 +95,7 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
   t.test('cookies are Secure, although the service is configured without an https URL', async (t) => {
     const login = await send('POST', '/auth/login', { json: { email, password: PASSWORD } });
     const cookie = sessionCookieOf(login);
-    t.equal(cookie?.secure, '');
+    t.equal(cookie?.secure, true);
     t.equal((await send('GET', '/auth/me', { headers: { Cookie: `fc_session_token=${cookie?.value}` } })).status, 200);
   });
 

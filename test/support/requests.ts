@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Test } from 'tap';
+import { type Cookie, parseCookie } from 'undici';
 import { violations } from '../../scripts/contract-test/conformance.js';
 import { operationFor } from '../../scripts/contract-test/document.js';
 import { encodeBody, maskSecrets, shorten } from '../../scripts/contract-test/exchange.js';
@@ -105,19 +106,18 @@ function describeExchange(method: string, path: string, sent: RequestOptions, { 
   return `  ${method} ${path} ${request}\n    → ${status} ${response}`;
 }
 
-/** Returns `value` and the attributes, by lowercase name, of the session cookie. Undefined unless it is the only cookie set. */
-export function sessionCookieOf({ headers }: TestResponse): Record<string, string> | undefined {
-  const [cookie, ...others] = headers.getSetCookie().map((line) => line.split('; '));
-  const [pair, ...attributes] = cookie ?? [];
-  if (!pair || others.length > 0 || !pair.startsWith('fc_session_token=')) return undefined;
-  return Object.fromEntries([
-    ['value', pair.slice('fc_session_token='.length)],
-    ...attributes.map((attribute) => {
-      const [name = '', value = ''] = attribute.split('=');
-      return [name.toLowerCase(), value];
-    }),
-  ]);
+/** Returns the session cookie that a response sets. Undefined unless it is the only cookie. */
+export function sessionCookieOf({ headers }: TestResponse): Cookie | undefined {
+  const [cookie, ...others] = headers.getSetCookie().map(parseCookie);
+  return cookie?.name === 'fc_session_token' && others.length === 0 ? cookie : undefined;
 }
 
 /** The result of `sessionCookieOf` for a response that clears the cookie. */
-export const CLEARED_COOKIE = { value: '', 'max-age': '0', path: '/', httponly: '', samesite: 'Lax' };
+export const CLEARED_COOKIE: Cookie = {
+  name: 'fc_session_token',
+  value: '',
+  maxAge: 0,
+  path: '/',
+  httpOnly: true,
+  sameSite: 'Lax',
+};
