@@ -121,22 +121,19 @@ t.test('a request has one span, named by its operation, and its store calls are 
   }
 });
 
-t.test(
-  'a failed store call marks its span and those of the batch and the request as errors, without the message',
-  async (t) => {
-    const receiver = await startReceiver(t);
-    const service = await startTraced(t, receiver);
-    const user = await service.createUser();
-    await service.stores.db.schema.alterTable('posts').renameTo('hidden_posts').execute();
-    t.equal((await user.send('GET', '/posts/1')).status, 500);
-    await service.stop();
-    const failed = receiver.spans.filter(({ isError }) => isError);
-    t.same(namesOf(failed).sort(), ['getPost', 'postIfPublicOrOwn', 'query postgres']);
-    t.equal(failed.find(({ name }) => name === 'getPost')?.attributes['error.type'], '500');
-    t.equal(failed.find(({ name }) => name === 'query postgres')?.attributes['error.type'], 'error');
-    for (const body of receiver.bodies) t.notOk(body.includes('relation'));
-  },
-);
+t.test('a failed store call marks its span, its batch and its request as errors, without the message', async (t) => {
+  const receiver = await startReceiver(t);
+  const service = await startTraced(t, receiver);
+  const user = await service.createUser();
+  await service.stores.db.schema.alterTable('posts').renameTo('hidden_posts').execute();
+  t.equal((await user.send('GET', '/posts/1')).status, 500);
+  await service.stop();
+  const failed = receiver.spans.filter(({ isError }) => isError);
+  t.same(namesOf(failed).sort(), ['getPost', 'postIfPublicOrOwn', 'query postgres']);
+  t.equal(failed.find(({ name }) => name === 'getPost')?.attributes['error.type'], '500');
+  t.equal(failed.find(({ name }) => name === 'query postgres')?.attributes['error.type'], 'error');
+  for (const body of receiver.bodies) t.notOk(body.includes('relation'));
+});
 
 t.test('a trusted proxy continues its trace, and decides whether it is sampled', async (t) => {
   const receiver = await startReceiver(t);
