@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Test } from 'tap';
 import type { SocialGraph } from '../../db/graph/index.js';
 import type { Stores } from '../../db/stores.js';
 import { listImageNames } from './image-store.js';
+import { until } from './until.js';
 
 /** Returns the number of likes of each post, in the order of `posts`. */
 export async function countLikes(graph: SocialGraph, posts: readonly number[]): Promise<number[]> {
@@ -17,7 +17,7 @@ export const idsOf = (entries: readonly { id: number }[]): number[] => entries.m
 export async function drainOutbox({ db }: Pick<Stores, 'db'>): Promise<void> {
   await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('delivered', '=', false).execute();
   const undelivered = db.selectFrom('outbox').select('id').where('delivered', '=', false);
-  while ((await undelivered.execute()).length > 0) await sleep(20);
+  await until(async () => (await undelivered.execute()).length === 0);
 }
 
 /** Drains the outbox, then expects the stores to be empty. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
+import { until } from './until.js';
 
 /** A fault of the network, or of the server behind the proxy. */
 export type Fault =
@@ -135,9 +136,10 @@ export async function startProxy(t: Test, target: string, defaultPort = ''): Pro
   }
 
   async function listen(at: number): Promise<number> {
-    listener = createServer(accept).listen(at, '127.0.0.1');
-    await once(listener, 'listening');
-    return (listener.address() as AddressInfo).port;
+    const server = createServer(accept).listen(at, '127.0.0.1');
+    await once(server, 'listening');
+    listener = server;
+    return (server.address() as AddressInfo).port;
   }
 
   function stopListening(): void {
@@ -171,7 +173,8 @@ export async function startProxy(t: Test, target: string, defaultPort = ''): Pro
         if (next === 'reset' && !connection.isSilent) connection.client.resetAndDestroy();
       }
       if (next === 'refuse') stopListening();
-      else if (!listener) await listen(ownPort);
+      // While the port was closed, the system may have lent it to an outgoing connection of another program.
+      else if (!listener) await until(async () => listen(ownPort).then(Boolean, () => false));
     },
     async heal() {
       await proxy.setFault('none');

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { listen } from '../support/listen.js';
 import { startProxy } from '../support/proxy.js';
@@ -43,6 +44,18 @@ t.test('a silenced connection stays silent, and new ones are forwarded', async (
   const another = open(t, proxy.url);
   for (const text of ['one', 'two', 'three']) t.equal(await another.exchange(text), text);
   for (const { socket } of [early, late]) t.ok(socket.writable, 'still open');
+});
+
+t.test('waits for its port if another program uses it meanwhile', async (t) => {
+  const proxy = await startEcho(t);
+  await proxy.setFault('refuse');
+  const other = createServer().listen(Number(new URL(proxy.url).port), '127.0.0.1');
+  await once(other, 'listening');
+  const listening = proxy.setFault('none');
+  await nextIteration();
+  other.close();
+  await listening;
+  t.equal(await open(t, proxy.url).exchange('hello'), 'hello');
 });
 
 t.test('loses responses, and closes the connections that lost them when it is healed', async (t) => {
