@@ -43,10 +43,7 @@ table('rejects common passwords', [
 ]);
 
 table('rejects decorated versions of very common passwords', [
-  ['P@$$w0rd-2026', 'common_password'],
-  ['L3tm31n!!2026', 'common_password'],
   ['M1che11e!-2026', 'common_password'],
-  ['Snowman!-2026', 'common_password'],
   ['1qaz2Wsx!-2026', 'common_password'],
   ['F00tb@ll 😀 77', 'common_password'],
 ]);
