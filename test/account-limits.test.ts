@@ -4,7 +4,7 @@ import { hashQueue } from '../handlers/security/password-hashing.js';
 import { parseLog } from './support/log.js';
 import { scrape } from './support/prometheus.js';
 import type { TestResponse } from './support/requests.js';
-import { PASSWORD, startTestService } from './support/service.js';
+import { NEW_PASSWORD, PASSWORD, startTestService, WRONG_PASSWORD } from './support/service.js';
 
 const LIMIT = 3;
 const service = await startTestService(t, {
@@ -12,8 +12,6 @@ const service = await startTestService(t, {
   ACCOUNT_FAILED_PASSWORDS_MAX: String(LIMIT),
 });
 const { db } = service.stores;
-
-const WRONG = 'Quiet-Harbour-28!';
 
 const login = (email: string, password: string) => service.send('POST', '/auth/login', { json: { email, password } });
 const update = (token: string, form: Record<string, string>) => service.send('PUT', '/profiles/me', { token, form });
@@ -46,11 +44,11 @@ t.test('failed passwords', async (t) => {
 
   t.test('login, profile update and account deletion share a count, and are locked together', async (t) => {
     const { send, token, email } = await service.createUser();
-    t.equal((await login(email, WRONG)).status, 401);
-    t.equal((await update(token, { current_password: WRONG, name: 'x' })).status, 401);
+    t.equal((await login(email, WRONG_PASSWORD)).status, 401);
+    t.equal((await update(token, { current_password: WRONG_PASSWORD, name: 'x' })).status, 401);
     t.equal((await login(email, PASSWORD)).status, 200, 'a success does not reset the count');
-    t.equal((await deleteAccount(token, WRONG)).status, 401);
-    await expectLocked(await login(email, WRONG), 'login');
+    t.equal((await deleteAccount(token, WRONG_PASSWORD)).status, 401);
+    await expectLocked(await login(email, WRONG_PASSWORD), 'login');
     await expectLocked(await login(email, PASSWORD), 'login with the right password');
     await expectLocked(await update(token, { current_password: PASSWORD, name: 'x' }), 'update');
     await expectLocked(await deleteAccount(token, PASSWORD), 'deletion');
@@ -63,9 +61,9 @@ t.test('failed passwords', async (t) => {
   t.test('failed passwords for an unknown email address are limited in the same way', async (t) => {
     for (const email of ['nobody@people.example', 'ill formed', `${'x'.repeat(300)}@people.example`]) {
       const statuses = [];
-      for (let attempt = 0; attempt < LIMIT; attempt++) statuses.push((await login(email, WRONG)).status);
+      for (let attempt = 0; attempt < LIMIT; attempt++) statuses.push((await login(email, WRONG_PASSWORD)).status);
       t.same(statuses, Array(LIMIT).fill(401));
-      await expectLocked(await login(` ${email.toUpperCase()} `, WRONG), email.slice(0, 30));
+      await expectLocked(await login(` ${email.toUpperCase()} `, WRONG_PASSWORD), email.slice(0, 30));
     }
   });
 
@@ -73,7 +71,7 @@ t.test('failed passwords', async (t) => {
     const { email } = await service.createUser();
     let maxRunning = 0;
     const attempts = Array.from({ length: 10 }, async () => {
-      const response = await login(email, WRONG);
+      const response = await login(email, WRONG_PASSWORD);
       maxRunning = Math.max(maxRunning, hashQueue.counts.running);
       return response;
     });
@@ -83,7 +81,7 @@ t.test('failed passwords', async (t) => {
 
   t.test('failed passwords below the limit do not affect concurrent correct ones', async (t) => {
     const { email } = await service.createUser();
-    const attempts = Array.from({ length: 8 }, (_, index) => login(email, index % 4 === 0 ? WRONG : PASSWORD));
+    const attempts = Array.from({ length: 8 }, (_, index) => login(email, index % 4 === 0 ? WRONG_PASSWORD : PASSWORD));
     t.same(statusesOf(await Promise.all(attempts)), [...Array(6).fill(200), 401, 401]);
   });
 });
@@ -124,7 +122,6 @@ t.test('security events are logged with the account and the address, and without
   };
   const event = (name: string, more = {}) => ({ event: name, ...details, ...more });
   const ended = (reason: string) => event('session_ended', { reason });
-  const NEW_PASSWORD = 'Amber-Lighthouse-58?';
 
   await expectLogged('registration', () => service.send('POST', '/auth/register', { json: {} }));
   let one = '';
@@ -144,20 +141,20 @@ t.test('security events are logged with the account and the address, and without
   await expectLogged('password change', changePassword, event('password_changed'));
   await expectLogged('a failed login', () => login(email, PASSWORD), event('login_failed'));
   const unknown = { event: 'login_failed', address: details.address };
-  await expectLogged('an unknown address', () => login('unknown@people.example', WRONG), unknown);
+  await expectLogged('an unknown address', () => login('unknown@people.example', WRONG_PASSWORD), unknown);
   const current = (await login(email, NEW_PASSWORD)).body.token;
-  const guess = () => update(current, { current_password: WRONG, name: 'x' });
+  const guess = () => update(current, { current_password: WRONG_PASSWORD, name: 'x' });
   await expectLogged('a wrong current password', guess, event('password_rejected'));
   const leaver = await service.createUser();
   const deleted = event('account_deleted', { accountId: leaver.id });
   await expectLogged('account deletion', () => deleteAccount(leaver.token, PASSWORD), deleted);
   const throttled = event('throttled', { reason: 'failed_passwords' });
-  const lastGuess = () => deleteAccount(current, WRONG);
+  const lastGuess = () => deleteAccount(current, WRONG_PASSWORD);
   await expectLogged('the last allowed failure', lastGuess, event('password_rejected'), throttled);
   await expectLogged('further attempts', () => login(email, NEW_PASSWORD));
 
   t.notOk(
-    new RegExp(`${email}|(nobody|unknown)@|${PASSWORD}|${WRONG}|Amber|eyJ`).test(service.logged()),
+    new RegExp(`${email}|(nobody|unknown)@|${PASSWORD}|${WRONG_PASSWORD}|Amber|eyJ`).test(service.logged()),
     'no secret is logged',
   );
   const metrics = await scrape(service.opsUrl);

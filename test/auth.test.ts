@@ -4,13 +4,11 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { hashQueue } from '../handlers/security/password-hashing.js';
 import { CLEARED_COOKIE, sessionCookieOf } from './support/requests.js';
-import { PASSWORD, startTestService } from './support/service.js';
+import { PASSWORD, startTestService, WRONG_PASSWORD } from './support/service.js';
 import { onServices } from './support/stores.js';
 
 const service = await startTestService(t);
 const { db } = service.stores;
-
-const WRONG = 'Quiet-Harbour-28!';
 
 const login = (email: string, password = PASSWORD) =>
   service.send('POST', '/auth/login', { json: { email, password } });
@@ -19,7 +17,7 @@ t.test('a login with an unknown email address verifies a password too', async (t
   for (const email of ['nobody@people.example', 'ill formed']) {
     let maxRunning = 0;
     let isSettled = false;
-    const response = login(email, WRONG).finally(() => {
+    const response = login(email, WRONG_PASSWORD).finally(() => {
       isSettled = true;
     });
     while (!isSettled) {
@@ -42,7 +40,7 @@ t.test('a login replaces a hash with outdated parameters', async (t) => {
 
   const weak = await hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
   await db.updateTable('accounts').set({ password_hash: weak }).where('id', '=', id).execute();
-  t.equal((await login(email, WRONG)).status, 401);
+  t.equal((await login(email, WRONG_PASSWORD)).status, 401);
   t.equal(await stored(), weak, 'a wrong password replaces nothing');
   await sql`alter table accounts add constraint no_rehash check (password_hash = ${sql.lit(weak)}) not valid`.execute(
     db,
@@ -53,7 +51,7 @@ t.test('a login replaces a hash with outdated parameters', async (t) => {
   t.equal((await login(email)).status, 200);
   t.match(await stored(), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   t.equal((await login(email)).status, 200, 'the password is still the same');
-  t.equal((await login(email, WRONG)).status, 401);
+  t.equal((await login(email, WRONG_PASSWORD)).status, 401);
   t.equal((await send('GET', '/auth/me')).status, 200, 'no session ends');
 });
 

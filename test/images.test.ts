@@ -101,7 +101,7 @@ t.test('returns 404 for an image whose bytes are lost', async (t) => {
     await images.remove(nameOf(path));
     t.equal((await user.send('GET', path)).status, 404, path);
     const revalidated = await user.send('GET', path, { headers: { 'If-None-Match': tag } });
-    t.equal(revalidated.status, 304, `${path} by its tag, which is compared without the image store`);
+    t.equal(revalidated.status, 304, `${path}: the tag is compared without the image store`);
   }
 });
 

@@ -3,7 +3,7 @@ import type { HttpOptions } from './support/http.js';
 import { parseLog } from './support/log.js';
 import { scrape } from './support/prometheus.js';
 import type { TestResponse } from './support/requests.js';
-import { startTestService } from './support/service.js';
+import { startTestService, WRONG_PASSWORD } from './support/service.js';
 import { until } from './support/until.js';
 import { createWireSender, nextAcceptedSocket, openConnection, writeBytes } from './support/wire.js';
 
@@ -119,14 +119,14 @@ t.test('a trusted proxy is not delayed because of its own requests', async (t) =
 
 t.test('behind a trusted proxy, security events name the client', async (t) => {
   const from = service.logged().length;
-  const body = JSON.stringify({ email: 'nobody@people.example', password: 'Quiet-Harbour-28!' });
+  const body = JSON.stringify({ email: 'nobody@people.example', password: WRONG_PASSWORD });
   const headers = { 'Content-Type': 'application/json' };
   t.equal((await forwarded('203.0.113.40', '/auth/login', { headers, body }, 'POST')).status, 401);
   const [event] = parseLog(service.logged().slice(from)).filter(({ msg }) => msg === 'security event');
   t.match(event, { event: 'login_failed', address: '203.0.113.40' });
 });
 
-t.test('after the first 429 of an address, nothing is read for it', async (t) => {
+t.test('after the first 429 of an address, its requests read no store', async (t) => {
   const { token } = await service.createUser();
   const sendPosts = () => forwarded('203.0.113.41', '/posts', { token });
   const countReads = async () => {

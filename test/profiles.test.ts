@@ -3,14 +3,13 @@ import { countLikes, drainOutbox } from './support/contents.js';
 import { listImageNames } from './support/image-store.js';
 import { picture } from './support/picture.js';
 import type { RequestOptions } from './support/requests.js';
-import { befriend, createPost, PASSWORD, startTestService, type TestUser } from './support/service.js';
+import { befriend, createPost, NEW_PASSWORD, PASSWORD, startTestService, type TestUser } from './support/service.js';
 
 const service = await startTestService(t);
 const { db, graph, images } = service.stores;
 
 type Form = NonNullable<RequestOptions['form']>;
 
-const NEW_PASSWORD = 'Amber-Lighthouse-58?';
 const png = picture();
 const gif = picture('gif');
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import t from 'tap';
 import { createResponseBudget } from '../handlers/http/response-budget.js';
 import { IMAGE } from '../scripts/bench/image.js';
@@ -48,14 +48,14 @@ t.test('responses wait in order until earlier ones have been sent', async (t) =>
   const { budget, take } = createBudget();
   const sent = [take(60), take(40)];
   const waiting = [take(50), take(10)];
-  await turn();
+  await nextIteration();
   t.same(outcomesOf([...sent, ...waiting]), ['started', 'started', 'waiting', 'waiting']);
   t.match(budget.usage, { unsentBytes: 100, waitingBytes: 60 });
   sent[1]?.response.close();
-  await turn();
+  await nextIteration();
   t.same(outcomesOf(waiting), ['waiting', 'waiting'], 'the small response does not overtake the large one');
   sent[0]?.response.close();
-  await turn();
+  await nextIteration();
   t.same(outcomesOf(waiting), ['started', 'started']);
   for (const { response } of waiting) response.close();
   t.same(budget.usage, { unsentBytes: 0, waitingBytes: 0, refused: 0 });
@@ -65,7 +65,7 @@ t.test('returns 503 if too many bytes wait, or if a response waits too long', as
   const { budget, take } = createBudget({ ...LIMITS, maxWaitMs: 1 });
   const sent = take(100);
   const [first, second] = [take(60), take(60)];
-  await turn();
+  await nextIteration();
   t.equal(second.outcome, '503', 'the queue is full');
   await first.settled;
   t.equal(first.outcome, '503', 'it has waited too long');
@@ -78,10 +78,10 @@ t.test('a disconnected client frees its place', async (t) => {
   const sent = take(100);
   const [leaving, next] = [take(90), take(10)];
   leaving.response.close();
-  await turn();
+  await nextIteration();
   t.match(budget.usage, { unsentBytes: 100, waitingBytes: 10, refused: 0 });
   sent.response.close();
-  await turn();
+  await nextIteration();
   t.equal(next.outcome, 'started');
   const late = new Response();
   late.close();
@@ -100,7 +100,7 @@ t.test('when a response leaves the queue, those behind it start if they fit', as
     const next = take(10);
     leave(leaving);
     await leaving.settled;
-    await turn();
+    await nextIteration();
     t.equal(next.outcome, 'started', maxWaitMs === 1 ? 'it has waited too long' : 'its client has disconnected');
   }
 });
@@ -109,10 +109,10 @@ t.test('an address may use a quarter of the budget, and does not block others', 
   const { take } = createBudget();
   const own = [take(20, '192.0.2.1'), take(20, '192.0.2.1')];
   const other = take(60, '192.0.2.2');
-  await turn();
+  await nextIteration();
   t.same(outcomesOf([...own, other]), ['started', 'waiting', 'started']);
   own[0]?.response.close();
-  await turn();
+  await nextIteration();
   t.equal(own[1]?.outcome, 'started');
 });
 

@@ -4,14 +4,13 @@ import { contract } from '../scripts/contract-test/document.js';
 import { parseLog } from './support/log.js';
 import { picture } from './support/picture.js';
 import { secretsIn } from './support/secrets.js';
-import { createPost, PASSWORD, startTestService } from './support/service.js';
+import { createPost, NEW_PASSWORD, PASSWORD, startTestService } from './support/service.js';
 import { onServices } from './support/stores.js';
 
 const service = await startTestService(t, { LOG_LEVEL: 'trace' });
 
 t.test('no password, hash, token, cookie or query value is logged, even at level trace', async (t) => {
   const [user, other] = [await service.createUser(), await service.createUser()];
-  const newPassword = 'Other-Lantern-81!';
   const post = await createPost(user, { text: 'secret text', image: picture() });
   const liked = await other.send('POST', `/posts/like?id=${post.id}`);
   await other.send('GET', '/posts?offset=987654321');
@@ -22,7 +21,7 @@ t.test('no password, hash, token, cookie or query value is logged, even at level
   await service.send('GET', '/auth/me', { headers: { Cookie: 'fc_session_token=bad-cookie-value' } });
   await service.send('GET', '/auth/me', { token: 'bad-token-value' });
   await service.send('GET', '/%ff');
-  const form = { password: newPassword, current_password: PASSWORD };
+  const form = { password: NEW_PASSWORD, current_password: PASSWORD };
   await user.send('PUT', '/profiles/me', { form });
   await other.send('DELETE', '/profiles/me', { json: { password: 'Wrong-Deletion-1!' } });
   // Causes a server error, which is logged with its details.
@@ -35,7 +34,7 @@ t.test('no password, hash, token, cookie or query value is logged, even at level
   const hashes = await service.stores.db.selectFrom('accounts').select('password_hash').execute();
   const secrets = [
     PASSWORD,
-    newPassword,
+    NEW_PASSWORD,
     'Wrong-Guess-1234!',
     'Half-Registered-1!',
     'Wrong-Deletion-1!',

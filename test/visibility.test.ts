@@ -74,7 +74,7 @@ t.test('the visibility rule has the same result in TypeScript and in SQL, for ge
   }
 });
 
-t.test('a batch of the author and a stranger does not read a private post', async (t) => {
+t.test('a batch for the author and a stranger does not read a private post', async (t) => {
   const [author, stranger] = [await account(), await account()];
   await makePrivate(author);
   const id = await post(author);

@@ -10,7 +10,7 @@ import { createSender, type RequestOptions, type TestResponse } from './requests
 import { freshStores, withClaimedGraph } from './stores.js';
 import { createUserFactory, PASSWORD, type TestUser } from './users.js';
 
-export { PASSWORD, type TestUser } from './users.js';
+export { NEW_PASSWORD, PASSWORD, type TestUser, WRONG_PASSWORD } from './users.js';
 
 /** Store timeouts, in milliseconds, that are not exceeded even on a busy machine. */
 export const LONG_TIMEOUTS = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000' };

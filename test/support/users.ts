@@ -10,6 +10,9 @@ import { createSender, type RequestOptions, type TestResponse } from './requests
 
 /** The password of every test user. It complies with the password policy. */
 export const PASSWORD = 'Quiet-Harbour-27!';
+/** Another password that complies with the policy. */
+export const NEW_PASSWORD = 'Amber-Lighthouse-58?';
+export const WRONG_PASSWORD = 'Quiet-Harbour-28!';
 
 /** A registered user with a session. */
 export interface TestUser {
@@ -35,6 +38,7 @@ type SendJson = (
   options: { json: object },
 ) => Promise<Pick<TestResponse, 'status' | 'body'>>;
 
+/** Registers a user with a function that sends requests. */
 export async function registerBy(send: SendJson, password = PASSWORD) {
   const username = `u${randomBytes(6).toString('hex')}`;
   const email = `${username}@people.example`;

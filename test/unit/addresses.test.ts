@@ -8,7 +8,7 @@ t.test('all addresses of an IPv6 network with 64 bits have the same key', async 
   t.not(addressKey('2001:db8:1:2::3'), addressKey('2001:db8:1:3::3'));
 });
 
-t.test('addresses that are undefined because the client has reset its connection have a key', async (t) => {
+t.test('an undefined address, as after the client has reset its connection, has a key', async (t) => {
   t.type(addressKey(undefined), 'string');
 });
 

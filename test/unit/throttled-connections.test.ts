@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { delayThrottledAddresses } from '../../handlers/http/throttled-connections.js';
 import { listen } from '../support/listen.js';
+import { nextAcceptedSocket, openConnection } from '../support/wire.js';
 
 const WINDOW_LEFT_MS = 60_000;
 
@@ -14,11 +15,10 @@ async function startServer(t: Test) {
   const refuse = (address: string, times: number) => {
     for (let count = 0; count < times; count += 1) countRefused(address, WINDOW_LEFT_MS);
   };
-  const port = await listen(t, server);
-  const accept = async () => {
-    const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
-    const client = connect(port, '127.0.0.1');
-    t.teardown(() => client.destroy());
+  const url = `http://127.0.0.1:${await listen(t, server)}`;
+  const accept = () => {
+    const accepted = nextAcceptedSocket();
+    openConnection(t, url);
     return accepted;
   };
   return { refuse, accept };
