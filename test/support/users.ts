@@ -38,7 +38,7 @@ type SendJson = (
   options: { json: object },
 ) => Promise<Pick<TestResponse, 'status' | 'body'>>;
 
-/** Registers a user with a function that sends requests. */
+/** Registers a user with a function that sends requests, and logs in. */
 export async function registerBy(send: SendJson, password = PASSWORD) {
   const username = `u${randomBytes(6).toString('hex')}`;
   const email = `${username}@people.example`;
