@@ -13,9 +13,9 @@ import { moveFileDurably } from '../db/support/durable-files.js';
 import { readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
 import { BACKUP_PATH, controlSocketPath } from '../handlers/http/control.js';
-import { requireDatabase } from './bare-stores.js';
-import { runCommand } from './command.js';
-import { CommandError } from './command-error.js';
+import { requireDatabase } from './support/bare-stores.js';
+import { runCommand } from './support/command.js';
+import { CommandError } from './support/command-error.js';
 
 /** Requests the archive from the service that uses the data directory, through its control socket. */
 async function requestArchive(dataDir: string): Promise<Readable> {

@@ -1,7 +1,7 @@
 import { migrate } from '../db/migrate.js';
 import { retryUntilAvailable } from '../db/support/retry.js';
-import { withBareStores } from './bare-stores.js';
-import { runCommand } from './command.js';
+import { withBareStores } from './support/bare-stores.js';
+import { runCommand } from './support/command.js';
 
 await runCommand(() =>
   withBareStores(async (stores) => {

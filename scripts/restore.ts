@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { restoreBackup } from '../db/backup/restore.js';
 import { readConfig } from '../handlers/config/index.js';
-import { runCommand } from './command.js';
-import { CommandError } from './command-error.js';
+import { runCommand } from './support/command.js';
+import { CommandError } from './support/command-error.js';
 
 await runCommand(async () => {
   const { from } = parseArgs({ options: { from: { type: 'string' } } }).values;

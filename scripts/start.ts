@@ -7,7 +7,7 @@ import { type Config, readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
 import { configWarnings } from '../handlers/config/warnings.js';
 import { startService } from '../handlers/service.js';
-import { printableError } from './printable-error.js';
+import { printableError } from './support/command.js';
 import type { PrimaryMessage, WorkerMessage } from './workers.js';
 
 /** Returns a list of the configured stores. It contains only the hosts of URLs, because these may contain passwords. */

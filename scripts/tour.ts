@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
-import { insertDashes } from './insert-dashes.js';
-import { formOf, pngBlob, send } from './request.js';
+import { insertDashes } from './support/insert-dashes.js';
+import { formOf, pngBlob, send } from './support/request.js';
 
 const base = process.env.BASE_URL || 'http://127.0.0.1:3000';
 

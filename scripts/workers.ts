@@ -5,7 +5,7 @@ import { AggregatorRegistry } from 'prom-client';
 import { type Config, urlOf } from '../handlers/config/index.js';
 import { storeUnavailable } from '../handlers/http/errors.js';
 import { buildOpsServer, type OpsServer, type StoreStates } from '../handlers/http/ops.js';
-import { CommandError } from './command-error.js';
+import { CommandError } from './support/command-error.js';
 
 /*
  * Runs the service in several processes on one port (`WORKERS`).

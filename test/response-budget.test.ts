@@ -5,7 +5,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import t from 'tap';
 import { createResponseBudget } from '../handlers/http/response-budget.js';
 import { IMAGE } from '../scripts/bench/image.js';
-import { pngBlob } from '../scripts/request.js';
+import { pngBlob } from '../scripts/support/request.js';
 import { scrape } from './support/prometheus.js';
 import { createPost, startTestService, type TestUser } from './support/service.js';
 import { until } from './support/until.js';

@@ -15,7 +15,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { table } from '../scripts/table.js';
+import { table } from '../scripts/support/table.js';
 
 /*
  * Runs tests: `npm test` runs the fast kinds, `npm run test:all` every kind. A test's folder is its kind; `test/*.test.ts` are

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { SECRET, png as withMetadata } from '../scripts/contract-test/image-builders.js';
 import { samples } from '../scripts/contract-test/images.js';
-import { pngChunk } from '../scripts/png.js';
+import { pngChunk } from '../scripts/support/png.js';
 import { listImageNames } from './support/image-store.js';
 import { picture } from './support/picture.js';
 import { scrape } from './support/prometheus.js';

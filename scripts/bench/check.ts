@@ -1,7 +1,7 @@
 /** Checks that all servers send the same responses before anything is measured. */
 import { type AssertionError, deepStrictEqual } from 'node:assert';
-import { CommandError } from '../command-error.js';
-import { pngBlob, type RequestOptions, send } from '../request.js';
+import { CommandError } from '../support/command-error.js';
+import { pngBlob, type RequestOptions, send } from '../support/request.js';
 import type { Dataset } from './dataset.js';
 import { IMAGE, uploadForm } from './image.js';
 import type { Servers } from './servers.js';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type BareStores, openBareStores } from '../../db/stores.js';
 import type { components } from '../../generated/types.js';
 import { readConfig } from '../../handlers/config/index.js';
-import { send } from '../request.js';
+import { send } from '../support/request.js';
 import { runScript, startService } from './processes.js';
 import { createEmptyStores } from './stores.js';
 

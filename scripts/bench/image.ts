@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { PNG_SIGNATURE, pngChunk, pngHeader } from '../png.js';
-import { formOf, pngBlob } from '../request.js';
+import { PNG_SIGNATURE, pngChunk, pngHeader } from '../support/png.js';
+import { formOf, pngBlob } from '../support/request.js';
 
 const IMAGE_BYTES = 256 * 1024;
 

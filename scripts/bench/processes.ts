@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pidusage from 'pidusage';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../support/command-error.js';
 
 /** A server under test, in its own process. */
 export interface Server {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import { markdownTable } from '../table.js';
+import { markdownTable } from '../support/table.js';
 import type { Measurement, Outcome } from './rounds.js';
 import { median, percentile } from './statistics.js';
 import type { StackName } from './stores.js';

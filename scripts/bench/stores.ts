@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { CreateBucketCommand, DeleteObjectsCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
 import neo4j from 'neo4j-driver';
 import pg from 'pg';
-import { CommandError } from '../command-error.js';
 import { readState, SERVER_NAMES } from '../services/state.js';
+import { CommandError } from '../support/command-error.js';
 
 export type StackName = 'embedded' | 'services';
 

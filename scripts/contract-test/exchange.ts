@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { formOf } from '../request.js';
+import { formOf } from '../support/request.js';
 
 /** The credentials, headers and body of a request. */
 export interface RequestOptions {

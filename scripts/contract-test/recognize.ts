@@ -1,4 +1,4 @@
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../support/command-error.js';
 import type { Client, Send } from './client.js';
 import type { ReceivedResponse } from './exchange.js';
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../support/command-error.js';
 
 /**
  * Returns a predicate for ids that match one of the patterns. A pattern is an id or a prefix up to a dot: `posts.list`

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
-import { insertDashes } from '../insert-dashes.js';
+import { insertDashes } from '../support/insert-dashes.js';
 import type { Client, Observer, Send } from './client.js';
 import type { CheckedResponse, RequestOptions } from './exchange.js';
 import { ExpectationError, expectStatus } from './expect.js';

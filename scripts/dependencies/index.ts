@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { table } from '../table.js';
+import { table } from '../support/table.js';
 import { type Bom, installScriptProblems, licenseOf, licenseProblems } from './rules.js';
 
 /*

@@ -4,7 +4,7 @@ import { type ClaimedStore, type Installation, requireClaimedBy } from '../../db
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { Log } from '../../db/support/log.js';
 import { withTimeout } from '../../db/support/timeout.js';
-import { printableError } from '../printable-error.js';
+import { printableError } from '../support/command.js';
 
 /** The detail says what was found, what to do, or why nothing was checked. */
 export type Finding = { result: 'ok' | 'warning' | 'failed' | 'skipped'; detail: string };

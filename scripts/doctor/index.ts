@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
-import { runCommand } from '../command.js';
-import { table } from '../table.js';
+import { runCommand } from '../support/command.js';
+import { table } from '../support/table.js';
 import { type Check, failed, type Row, runChecks } from './checks.js';
 import { checkUnknownVariables, configurationChecks } from './configuration.js';
 import { machineChecks } from './machine.js';

@@ -1,8 +1,8 @@
 import type { BulkAccess, Edges, SocialGraph } from '../../db/graph/index.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { TableWithIds } from '../../db/postgres/sequences.js';
-import { chunks, paginate, readIds, withProgress } from '../pages.js';
-import type { Progress } from '../progress.js';
+import { chunks, paginate, readIds, withProgress } from '../support/pages.js';
+import type { Progress } from '../support/progress.js';
 import { countRows, type OnDifference } from './rows.js';
 import type { StoreSet } from './stores.js';
 

@@ -4,8 +4,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { ImageStore } from '../../db/images/index.js';
-import { chunks, withProgress } from '../pages.js';
-import type { Progress } from '../progress.js';
+import { chunks, withProgress } from '../support/pages.js';
+import type { Progress } from '../support/progress.js';
 import type { OnDifference } from './rows.js';
 import type { MoveStores } from './stores.js';
 

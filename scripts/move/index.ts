@@ -5,10 +5,10 @@ import { type Config, ConfigError, readConfig } from '../../handlers/config/inde
 import { createLogger } from '../../handlers/config/logger.js';
 import type { TokenKey } from '../../handlers/config/variables.js';
 import { readTokenKeys } from '../../handlers/security/token-keys.js';
-import { requireDatabase } from '../bare-stores.js';
-import { runCommand } from '../command.js';
-import { CommandError } from '../command-error.js';
-import { showProgress } from '../progress.js';
+import { requireDatabase } from '../support/bare-stores.js';
+import { runCommand } from '../support/command.js';
+import { CommandError } from '../support/command-error.js';
+import { showProgress } from '../support/progress.js';
 import { move, type Outcome } from './move.js';
 import { openMoveStores } from './stores.js';
 

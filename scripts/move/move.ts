@@ -1,4 +1,4 @@
-import type { Progress } from '../progress.js';
+import type { Progress } from '../support/progress.js';
 import { compareGraph, copyGraph } from './graph.js';
 import { compareImages, copyImages } from './images.js';
 import { compareRows, copyRows } from './rows.js';

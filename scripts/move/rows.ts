@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
 import type { Tables } from '../../db/schema.js';
-import type { Progress } from '../progress.js';
+import type { Progress } from '../support/progress.js';
 import type { MoveStores } from './stores.js';
 
 /** Receives a difference between source and target, described by ids and names, without content. */

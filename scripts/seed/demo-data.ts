@@ -1,4 +1,4 @@
-import { pngBlob } from '../request.js';
+import { pngBlob } from '../support/request.js';
 import { type Color, gradient } from './picture.js';
 
 /* People and posts. The examples of `openapi.yaml` use their names, ids and password. */

@@ -7,9 +7,9 @@ import { openBareStores } from '../../db/stores.js';
 import { retryUntilAvailable } from '../../db/support/retry.js';
 import type { Config } from '../../handlers/config/index.js';
 import { startService } from '../../handlers/service.js';
-import { CommandError } from '../command-error.js';
-import type { Progress } from '../progress.js';
-import { formOf, type RequestOptions, send } from '../request.js';
+import { CommandError } from '../support/command-error.js';
+import type { Progress } from '../support/progress.js';
+import { formOf, type RequestOptions, send } from '../support/request.js';
 import {
   DEMO_PASSWORD,
   FIRST_PERSON_ID,

@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { PNG_SIGNATURE, pngChunk, pngHeader } from '../png.js';
+import { PNG_SIGNATURE, pngChunk, pngHeader } from '../support/png.js';
 
 export type Color = readonly [red: number, green: number, blue: number];
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { usernameKey } from '../../db/accounts.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { TableWithIds } from '../../db/postgres/sequences.js';
-import type { Progress } from '../progress.js';
+import type { Progress } from '../support/progress.js';
 import type { Population } from './population.js';
 import { createRandom, type Random } from './random.js';
 import { fullName, text, title } from './words.js';

@@ -1,6 +1,6 @@
 import type { BareStores } from '../../db/stores.js';
-import { chunks, withProgress } from '../pages.js';
-import type { Progress } from '../progress.js';
+import { chunks, withProgress } from '../support/pages.js';
+import type { Progress } from '../support/progress.js';
 import { friendPairs, likePairs } from './edges.js';
 import type { Population } from './population.js';
 import { addAccounts, addPosts, vacuumAnalyze } from './rows.js';

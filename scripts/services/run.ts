@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../support/command-error.js';
 import { down, runningServers } from './control.js';
 import { SERVER_NAMES } from './state.js';
 import { up } from './up.js';

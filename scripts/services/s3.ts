@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BucketAlreadyOwnedByYou, CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { GO_INSTALL_HINT, installGoProgram } from '../tools/go.js';
+import { GO_INSTALL_HINT, installGoProgram } from '../support/go.js';
 import { folder } from './folder.js';
+import { findProgram, runLogged } from './programs.js';
 import type { Server } from './server.js';
-import { findTool, run } from './tools.js';
 
 // The AWS SDK would print a warning about Node 20. Commands that `npm run services -- run` starts inherit this variable.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
@@ -22,11 +22,11 @@ export const s3: Server = {
   title: 'versitygw',
   stopSignal: 'SIGTERM',
 
-  tools: () => (s3.isFetched() ? [] : [findTool('go', GO_INSTALL_HINT)]),
+  requiredPrograms: () => (s3.isFetched() ? [] : [findProgram('go', GO_INSTALL_HINT)]),
 
   isFetched: () => existsSync(directory()),
 
-  fetch: () => installGoProgram(directory(), PACKAGE, VERSION, (args, env) => run('s3', 'go', args, { env })),
+  fetch: () => installGoProgram(directory(), PACKAGE, VERSION, (args, env) => runLogged('s3', 'go', args, { env })),
 
   version: () => VERSION,
 

@@ -1,6 +1,6 @@
 import type { Launch } from './processes.js';
+import type { Program } from './programs.js';
 import type { State } from './state.js';
-import type { Tool } from './tools.js';
 
 /** Fetches, configures and checks one server. Each implementation is in the file with the name of the server. */
 export interface Server {
@@ -12,7 +12,7 @@ export interface Server {
   /** Checks, before anything is fetched, that the server can run on this machine. @throws CommandError */
   check?(): void;
   /** Returns the programs that are needed to run the server and, unless it is fetched, to fetch it. */
-  tools(): Tool[];
+  requiredPrograms(): Program[];
   isFetched(): boolean;
   fetch(): Promise<void>;
   /** Returns the version. The server must be fetched. */

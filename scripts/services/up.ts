@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../support/command-error.js';
 import { launchServer, stop, waitIfRunning } from './control.js';
 import { folder, withFolderLock } from './folder.js';
 import { findFreePort, isFree } from './ports.js';
@@ -31,9 +31,9 @@ function checkRequirements(): void {
   if (!['linux', 'darwin'].includes(process.platform)) {
     throw new CommandError('The servers need Linux, macOS, or WSL on Windows.');
   }
-  const tools = new Map(SERVER_NAMES.flatMap((name) => servers[name].tools()).map((tool) => [tool.name, tool]));
-  printProgress('requires', ['node', ...tools.keys()].join(', '));
-  const missing = [...tools.values()].filter(({ available }) => !available);
+  const programs = SERVER_NAMES.flatMap((name) => servers[name].requiredPrograms());
+  printProgress('requires', ['node', ...programs.map(({ name }) => name)].join(', '));
+  const missing = programs.filter(({ isFound }) => !isFound);
   if (missing.length > 0) {
     throw new CommandError(missing.map(({ name, installHint }) => `Missing: ${name} (${installHint})`).join('\n'));
   }

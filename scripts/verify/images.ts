@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import pLimit from 'p-limit';
 import type { ImageStore } from '../../db/images/index.js';
 import type { Database } from '../../db/postgres/index.js';
-import { chunks, paginate } from '../pages.js';
+import { chunks, paginate } from '../support/pages.js';
 import type { CheckContext } from './rules.js';
 
 /** The names that `withPendingImage` assigns. Files with other names are never removed. */

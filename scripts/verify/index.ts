@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../../handlers/config/index.js';
-import { requireDatabase, withBareStores } from '../bare-stores.js';
-import { runCommand } from '../command.js';
-import { showProgress } from '../progress.js';
-import { table } from '../table.js';
+import { requireDatabase, withBareStores } from '../support/bare-stores.js';
+import { runCommand } from '../support/command.js';
+import { showProgress } from '../support/progress.js';
+import { table } from '../support/table.js';
 import type { PendingEntries } from './outbox.js';
 import type { Finding } from './rules.js';
 import { type VerifyResult, verify } from './verify.js';

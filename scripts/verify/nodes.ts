@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
-import { paginate, type ReadPage, readIds } from '../pages.js';
+import { paginate, type ReadPage, readIds } from '../support/pages.js';
 import type { CheckContext, RuleName } from './rules.js';
 
 /** Describes how a kind of entity is represented in the graph and in PostgreSQL. */

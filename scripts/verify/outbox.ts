@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { NOW, STATEMENT_TIME } from '../../db/postgres/clock.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { OutboxTable } from '../../db/schema.js';
-import { paginate } from '../pages.js';
+import { paginate } from '../support/pages.js';
 import type { CheckContext } from './rules.js';
 
 /**

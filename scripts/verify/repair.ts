@@ -5,7 +5,7 @@ import { NOW } from '../../db/postgres/clock.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { BareStores } from '../../db/stores.js';
 import type { Log } from '../../db/support/log.js';
-import { chunks } from '../pages.js';
+import { chunks } from '../support/pages.js';
 
 /**
  * Repairs the other stores through the outbox, as the service does: under the same locks, and from the current rows. It

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
 import { lockExclusive } from '../../db/postgres/locks.js';
-import { paginate } from '../pages.js';
+import { paginate } from '../support/pages.js';
 import type { CheckContext } from './rules.js';
 
 const ACTUAL_BYTES = sql`picture_bytes + coalesce((select sum(image_bytes) from posts where author_id = accounts.id), 0)::int8`;

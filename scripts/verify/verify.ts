@@ -10,8 +10,8 @@ import {
 import { findAppliedMigrations, pendingMigrations } from '../../db/migrate.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { Log } from '../../db/support/log.js';
-import { withProgress } from '../pages.js';
-import type { Progress } from '../progress.js';
+import { withProgress } from '../support/pages.js';
+import type { Progress } from '../support/progress.js';
 import { checkIds } from './ids.js';
 import { checkReferencedImages, checkStoredImages, PICTURES, POST_IMAGES } from './images.js';
 import { checkNodes, checkRows, PEOPLE, POSTS } from './nodes.js';

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { toolsFolder } from '../tools/folder.js';
-import { ensureGoProgram } from '../tools/go.js';
+import { ensureGoProgram } from '../support/go.js';
+import { toolsFolder } from '../support/tools-folder.js';
 
 const VERSION = 'v1.33.0';
 const GO_PACKAGE = 'github.com/oasdiff/oasdiff';

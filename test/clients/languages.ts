@@ -1,6 +1,6 @@
 import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { toolsFolder } from '../../scripts/tools/folder.js';
+import { toolsFolder } from '../../scripts/support/tools-folder.js';
 import { buildOnce } from '../support/tools.js';
 import { venv } from '../support/venv.js';
 import { run } from './command.js';

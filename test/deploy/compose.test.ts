@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { parseEnv, promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { readConfig } from '../../handlers/config/index.js';
-import { findCommand } from '../../scripts/services/tools.js';
-import { toolsFolder } from '../../scripts/tools/folder.js';
-import { ensureGoProgram } from '../../scripts/tools/go.js';
+import { findCommand } from '../../scripts/services/programs.js';
+import { ensureGoProgram } from '../../scripts/support/go.js';
+import { toolsFolder } from '../../scripts/support/tools-folder.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 const run = promisify(execFile);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { findFreePort } from '../../scripts/services/ports.js';
-import { findCommand } from '../../scripts/services/tools.js';
+import { findCommand } from '../../scripts/services/programs.js';
 import { collectOutput } from '../support/output.js';
 import { temporaryDirectory } from '../support/stores.js';
 

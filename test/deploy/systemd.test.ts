@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { findCommand } from '../../scripts/services/tools.js';
+import { findCommand } from '../../scripts/services/programs.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 const UNIT = join('scripts', 'deploy', 'social-posting.service');

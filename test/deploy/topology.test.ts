@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { png } from '../../scripts/contract-test/image-builders.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import { pngChunk } from '../../scripts/png.js';
+import { pngChunk } from '../../scripts/support/png.js';
 import { repeat } from '../support/inconsistencies.js';
 import { type KnownPost, startLoad } from '../support/load.js';
 import { isAlive, type ServiceProcess } from '../support/processes.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { findFreePort } from '../../scripts/services/ports.js';
-import { findCommand } from '../../scripts/services/tools.js';
+import { findCommand } from '../../scripts/services/programs.js';
 import { needsAllServers } from '../faults/faulty-stores.js';
 import { type ServiceProcess, script, spawnService, untilListening } from '../support/processes.js';
 import { LONG_TIMEOUTS } from '../support/service.js';

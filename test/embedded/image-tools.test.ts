@@ -6,7 +6,7 @@ import t from 'tap';
 import { cleanImage } from '../../handlers/policy/image-metadata/index.js';
 import { detectImageType } from '../../handlers/policy/image-types.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import { findCommand } from '../../scripts/services/tools.js';
+import { findCommand } from '../../scripts/services/programs.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 // The files are created and inspected by common tools, independently of the service's own parsers.

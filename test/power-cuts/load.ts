@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { png } from '../../scripts/contract-test/image-builders.js';
-import { pngChunk } from '../../scripts/png.js';
+import { pngChunk } from '../../scripts/support/png.js';
 import type { Random } from '../support/random.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
 import type { CompletedRequest, Fact } from './facts.js';

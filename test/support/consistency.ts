@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Test } from 'tap';
 import type { Edges } from '../../db/graph/index.js';
 import type { Stores } from '../../db/stores.js';
-import { paginate } from '../../scripts/pages.js';
+import { paginate } from '../../scripts/support/pages.js';
 import { verify } from '../../scripts/verify/verify.js';
 import { drainOutbox } from './contents.js';
 import { silentLog } from './stores.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toolsFolder } from '../../scripts/tools/folder.js';
+import { toolsFolder } from '../../scripts/support/tools-folder.js';
 
 /** The file with the hash of the manifests. It is written last, so a directory without it is incomplete. */
 const STAMP = '.made-for';

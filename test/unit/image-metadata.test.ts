@@ -23,7 +23,7 @@ import {
   webpImage,
 } from '../../scripts/contract-test/image-builders.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import { pngChunk } from '../../scripts/png.js';
+import { pngChunk } from '../../scripts/support/png.js';
 import { type Random, randomFor } from '../support/random.js';
 import { temporaryDirectory } from '../support/stores.js';
 

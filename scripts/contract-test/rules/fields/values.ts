@@ -1,4 +1,4 @@
-import { insertDashes } from '../../../insert-dashes.js';
+import { insertDashes } from '../../../support/insert-dashes.js';
 
 /** Has two UTF-16 code units, but limits count it as one character. */
 export const EMOJI = '🐟';

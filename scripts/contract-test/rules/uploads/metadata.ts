@@ -1,4 +1,4 @@
-import { pngChunk } from '../../../png.js';
+import { pngChunk } from '../../../support/png.js';
 import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
 import {

@@ -1,5 +1,5 @@
-import type { Database } from '../db/postgres/index.js';
-import type { TableWithIds } from '../db/postgres/sequences.js';
+import type { Database } from '../../db/postgres/index.js';
+import type { TableWithIds } from '../../db/postgres/sequences.js';
 import type { Progress } from './progress.js';
 
 /** Lower than every id, including invalid ones. */

@@ -1,12 +1,22 @@
-import { BadArchiveError } from '../db/backup/archive.js';
-import { DataDirectoryNotEmptyError } from '../db/backup/restore.js';
-import { StoresDisagreeError } from '../db/installation.js';
-import { DatabaseNotOpenedError } from '../db/postgres/embedded/server.js';
-import { DiskFullError } from '../db/postgres/free-space.js';
-import { DataDirectoryInUseError, UnfinishedRestoreError } from '../db/support/data-directory.js';
-import { StoreUnavailableError } from '../db/support/errors.js';
-import { ConfigError } from '../handlers/config/index.js';
+import { BadArchiveError } from '../../db/backup/archive.js';
+import { DataDirectoryNotEmptyError } from '../../db/backup/restore.js';
+import { StoresDisagreeError } from '../../db/installation.js';
+import { DatabaseNotOpenedError } from '../../db/postgres/embedded/server.js';
+import { DiskFullError } from '../../db/postgres/free-space.js';
+import { DataDirectoryInUseError, UnfinishedRestoreError } from '../../db/support/data-directory.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
+import { ConfigError } from '../../handlers/config/index.js';
 import { CommandError } from './command-error.js';
+
+/** Runs the main function of a command. If it throws, prints the error and sets the exit code. */
+export async function runCommand(main: () => Promise<void>, errorCode = 1): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    console.error(printableError(error));
+    process.exitCode = errorCode;
+  }
+}
 
 /** Errors whose message is enough for an operator to fix the problem. */
 const EXPECTED_ERRORS = [

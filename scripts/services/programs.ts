@@ -1,14 +1,14 @@
 import { type ExecFileSyncOptions, execFileSync, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../support/command-error.js';
 import { folder } from './folder.js';
 import { formatElapsed, printProgress, tail } from './progress.js';
 
-/** A required program. */
-export interface Tool {
+/** A program that must be installed. */
+export interface Program {
   name: string;
-  available: boolean;
+  isFound: boolean;
   /** How to install the program. */
   installHint: string;
 }
@@ -19,8 +19,8 @@ export function findCommand(command: string): string | undefined {
   return stdout.trim() || undefined;
 }
 
-export function findTool(name: string, installHint: string): Tool {
-  return { name, available: findCommand(name) !== undefined, installHint };
+export function findProgram(name: string, installHint: string): Program {
+  return { name, isFound: findCommand(name) !== undefined, installHint };
 }
 
 /** Runs a command and returns its standard output. */
@@ -37,7 +37,12 @@ const PROGRESS_INTERVAL_MS = 5000;
  * @param options `env` adds variables to those of this process
  * @throws CommandError with the end of the log if the command fails
  */
-export async function run(name: string, command: string, args: string[], options: SpawnOptions = {}): Promise<void> {
+export async function runLogged(
+  name: string,
+  command: string,
+  args: string[],
+  options: SpawnOptions = {},
+): Promise<void> {
   mkdirSync(folder('logs'), { recursive: true });
   const path = folder('logs', `${name}-setup.log`);
   const log = openSync(path, 'w');

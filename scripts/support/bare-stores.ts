@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { type BareStores, openBareStores, type StoresConfig } from '../db/stores.js';
-import { readConfig } from '../handlers/config/index.js';
-import { createLogger } from '../handlers/config/logger.js';
+import { type BareStores, openBareStores, type StoresConfig } from '../../db/stores.js';
+import { readConfig } from '../../handlers/config/index.js';
+import { createLogger } from '../../handlers/config/logger.js';
 import { CommandError } from './command-error.js';
 
 /** Throws CommandError if opening the stores would create a database, for example because DATA_DIR is misspelled. */
