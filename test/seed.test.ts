@@ -136,7 +136,7 @@ t.test('the command fills stores, and prints the password of all accounts', asyn
   const { code, output } = await runCommand(t, ['seed/index', ...options], environment);
   t.equal(code, 0, output);
   t.match(output, /^Created 20 accounts and 30 posts in [\d.]+ s\.$/m);
-  for (const step of ['accounts', 'posts', 'people', 'nodes of posts', 'friendships', 'likes'])
+  for (const step of ['accounts', 'posts', 'nodes of accounts', 'nodes of posts', 'friendships', 'likes'])
     t.match(output, new RegExp(`^  ${step}  \\S+ (\\d+) of \\1, `, 'm'), `${step} are complete`);
   const [, email = '', password = ''] = /^Log in as (\S+) with the password (\S+)\. /m.exec(output) ?? [];
 

@@ -21,8 +21,9 @@ const USAGE = `npm run bench -- [--only NAME] [--quick] [--against CHECKOUT] [--
 
 Measures the service's requests per second relative to baselines, on embedded stores, or on real servers if started by
 npm run services -- run -- npm run bench. --quick uses little data and few requests: it compares responses, but its figures mean
-nothing. --against also measures the service of another checkout, in alternation. --publish writes the results into
-scripts/bench; it cannot be combined with --quick or --only. NAME is one of ${WORKLOADS.map(({ name }) => name).join(', ')}.`;
+nothing. --against also measures the service of another checkout, in the same rounds. --publish writes the results into
+scripts/bench; it cannot be combined with --quick or --only. NAME is one of
+${WORKLOADS.map(({ name }) => name).join(', ')}.`;
 
 /** `against` is the directory of another checkout. */
 type Options = ReturnType<typeof readOptions>;

@@ -31,8 +31,8 @@ export interface Workload {
   relativeTo: string | undefined;
 }
 
-const get = ({ token }: BenchUser, path: string): Request => {
-  return { method: 'GET', path, headers: { Authorization: `Bearer ${token}` } };
+const requestAs = ({ token }: BenchUser, path: string, method: Request['method'] = 'GET'): Request => {
+  return { method, path, headers: { Authorization: `Bearer ${token}` } };
 };
 
 /** Creates a list of requests for each connection. */
@@ -52,25 +52,22 @@ const perUser = (server: ServerName, request: (user: BenchUser, dataset: Dataset
 
 const at = <Item>(items: readonly Item[], index: number): Item => items[index % items.length] as Item;
 
-const FEED = perUser('service', (user) => get(user, '/posts'));
+const FEED = perUser('service', (user) => requestAs(user, '/posts'));
 const FEED_WITHOUT_REDIS: LoadSpec = { ...FEED, server: 'withoutRedis' };
 const FEED_OF_TWO_WORKERS: LoadSpec = { ...FEED, server: 'twoWorkers' };
 const POSTS: LoadSpec = { ...FEED, server: 'posts' };
 
 const SINGLE_POSTS = perConnection('service', ({ users, publicPostIds }, connection) =>
-  users.map((user, index) => get(user, `/posts/${at(publicPostIds, connection * users.length + index)}`)),
+  users.map((user, index) => requestAs(user, `/posts/${at(publicPostIds, connection * users.length + index)}`)),
 );
 
 /** Each connection likes and unlikes a post of its own. */
 const LIKES = perConnection('service', ({ users, publicPostIds }, connection) => {
-  const like = get(at(users, connection), `/posts/like?id=${at(publicPostIds, connection)}`);
-  return [
-    { ...like, method: 'POST' },
-    { ...like, method: 'DELETE' },
-  ];
+  const path = `/posts/like?id=${at(publicPostIds, connection)}`;
+  return (['POST', 'DELETE'] as const).map((method) => requestAs(at(users, connection), path, method));
 });
 
-const ME = perUser('service', (user) => get(user, '/auth/me'));
+const ME = perUser('service', (user) => requestAs(user, '/auth/me'));
 const ACCOUNT: LoadSpec = { ...ME, server: 'account' };
 
 const LOGINS = perConnection('service', ({ loginEmails, password }, connection) =>
@@ -86,7 +83,7 @@ const ARGON2: LoadSpec = { ...LOGINS, server: 'argon2' };
 /** Two for each of 128 connections. */
 const maxRequests = 256;
 const UPLOADS: LoadSpec = {
-  ...perUser('service', (user) => ({ ...get(user, '/posts/create'), method: 'POST', upload: true })),
+  ...perUser('service', (user) => ({ ...requestAs(user, '/posts/create', 'POST'), upload: true })),
   maxRequests,
 };
 const FILE: Request = { method: 'GET', path: '/files/1', headers: { 'Content-Type': 'image/png' } };
@@ -100,15 +97,15 @@ const DOWNLOADS: LoadSpec = {
   server: 'service',
   async connections(inFlight, dataset, url) {
     const { image } = await createPost(url, at(dataset.users, 0).token);
-    return perUser('service', (user) => get(user, image)).connections(inFlight, dataset, url);
+    return perUser('service', (user) => requestAs(user, image)).connections(inFlight, dataset, url);
   },
 };
 
-const DEEP = perUser('service', (user, { offsets }) => get(user, `/posts?offset=${offsets[0]}`));
-const DEEPER = perUser('service', (user, { offsets }) => get(user, `/posts?offset=${offsets[1]}`));
+const DEEP = perUser('service', (user, { offsets }) => requestAs(user, `/posts?offset=${offsets[0]}`));
+const DEEPER = perUser('service', (user, { offsets }) => requestAs(user, `/posts?offset=${offsets[1]}`));
 
-const POPULAR_POST = perUser('service', (user, { newestPostId }) => get(user, `/posts/${newestPostId}`));
-const POPULAR_USER = perConnection('service', ({ users }) => [get(at(users, 0), '/posts')]);
+const POPULAR_POST = perUser('service', (user, { newestPostId }) => requestAs(user, `/posts/${newestPostId}`));
+const POPULAR_USER = perConnection('service', ({ users }) => [requestAs(at(users, 0), '/posts')]);
 
 type Minimums = readonly (number | undefined)[];
 const NONE = [undefined, undefined, undefined];

@@ -6,20 +6,20 @@ import type { Log } from '../../db/support/log.js';
 import { withTimeout } from '../../db/support/timeout.js';
 import { printableError } from '../support/command.js';
 
-/** The detail says what was found, what to do, or why nothing was checked. */
-export type Finding = { result: 'ok' | 'warning' | 'failed' | 'skipped'; detail: string };
+/** The detail states what was found, what to do, or why nothing was checked. */
+export type CheckResult = { result: 'ok' | 'warning' | 'failed' | 'skipped'; detail: string };
 
-const finding = (result: Finding['result']) => (detail: string) => ({ result, detail });
+const resultOf = (result: CheckResult['result']) => (detail: string) => ({ result, detail });
 
-export const ok = finding('ok');
-export const warning = finding('warning');
-export const failed = finding('failed');
-export const skipped = finding('skipped');
+export const ok = resultOf('ok');
+export const warning = resultOf('warning');
+export const failed = resultOf('failed');
+export const skipped = resultOf('skipped');
 
-export type Check = readonly [name: string, run: () => Finding | Promise<Finding>];
+export type Check = readonly [name: string, run: () => CheckResult | Promise<CheckResult>];
 
 /** A row of the printed table. */
-export type Row = { check: string } & Finding;
+export type Row = { check: string } & CheckResult;
 
 /** Limits all checks of one store together. */
 const STORE_TIMEOUT_MS = 30_000;
@@ -48,7 +48,7 @@ export async function runChecks(checks: readonly Check[], close = async () => {}
   return rows;
 }
 
-async function runCheck(run: Check[1], timeoutMs: number): Promise<Finding> {
+async function runCheck(run: Check[1], timeoutMs: number): Promise<CheckResult> {
   try {
     return await withTimeout(timeoutMs, (async () => run())());
   } catch (error) {
@@ -78,7 +78,7 @@ export async function timedCall<Result>(call: () => Promise<Result>): Promise<{ 
  * @param readClock returns the store's time in Unix milliseconds, or NaN if the store does not report it
  * @param resolutionMs the resolution of the store's time
  */
-export async function compareClock(readClock: () => Promise<number>, resolutionMs = 1): Promise<Finding> {
+export async function compareClock(readClock: () => Promise<number>, resolutionMs = 1): Promise<CheckResult> {
   const before = Date.now();
   const time = await readClock();
   const after = Date.now();
@@ -87,8 +87,8 @@ export async function compareClock(readClock: () => Promise<number>, resolutionM
   const seconds = (Math.abs(skewMs) / 1000).toFixed(1);
   // The store read its clock at an unknown time between `before` and `after`.
   const uncertaintyMs = (after - before + resolutionMs) / 2;
-  const isSmall = Math.abs(skewMs) - uncertaintyMs <= MAX_SKEW_MS;
-  if (isSmall) return ok(`within ${Math.max(0.1, Number(seconds))} s of this machine`);
+  const isWithinLimit = Math.abs(skewMs) - uncertaintyMs <= MAX_SKEW_MS;
+  if (isWithinLimit) return ok(`within ${Math.max(0.1, Number(seconds))} s of this machine`);
   return warning(
     `${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine: creation and expiry times are wrong; synchronize both clocks (NTP)`,
   );
@@ -99,7 +99,7 @@ export async function compareClaim(
   installation: Installation | undefined,
   storeName: ClaimedStore,
   store: Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy'>,
-): Promise<Finding> {
+): Promise<CheckResult> {
   if (!installation) return skipped('the installation in PostgreSQL is not known');
   const claimedBy = await store.claimedBy();
   if (claimedBy === undefined && installation[storeName] === null) return ok('new: the first start claims it');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Config, VARIABLE_NAMES } from '../../handlers/config/index.js';
 import { configWarnings } from '../../handlers/config/warnings.js';
 import { readTokenKeys } from '../../handlers/security/token-keys.js';
-import { type Check, type Finding, ok, warning } from './checks.js';
+import { type Check, type CheckResult, ok, warning } from './checks.js';
 
 /** Returns the checks of a valid configuration. */
 export const configurationChecks = (config: Config): Check[] => [
@@ -15,13 +15,13 @@ export const configurationChecks = (config: Config): Check[] => [
 ];
 
 /** Does not check the strength of the keys: weak ones already make the configuration invalid. */
-async function checkTokenKeys({ tokenKeys, stores }: Config): Promise<Finding> {
-  if (tokenKeys) return ok(`${tokenKeys.length} key(s), ${tokenKeys[0].id} signs`);
+async function checkTokenKeys({ tokenKeys, stores }: Config): Promise<CheckResult> {
+  if (tokenKeys) return ok(`${tokenKeys.length} in TOKEN_KEYS, ${tokenKeys[0].id} signs`);
   const keys = await readTokenKeys(join(stores.dataDir, 'token-keys'));
-  return ok(keys ? `${keys.length} key(s) in DATA_DIR` : 'the first start generates a key in DATA_DIR');
+  return ok(keys ? `${keys.length} in DATA_DIR` : 'the first start generates a key in DATA_DIR');
 }
 
-function checkPublicUrl({ publicUrl, trustProxy }: Config): Finding {
+function checkPublicUrl({ publicUrl, trustProxy }: Config): CheckResult {
   const isHttps = publicUrl.protocol === 'https:';
   if (isHttps && trustProxy.length === 0) {
     return warning(
@@ -36,10 +36,10 @@ function checkPublicUrl({ publicUrl, trustProxy }: Config): Finding {
   return ok(`${publicUrl.origin}, ${trustProxy.length > 0 ? `behind ${trustProxy.join(', ')}` : 'without a proxy'}`);
 }
 
-function checkWorkers({ workers }: Config): Finding {
+function checkWorkers({ workers }: Config): CheckResult {
   const cores = availableParallelism();
-  const description = `${workers} for ${cores} core(s)`;
-  return workers > cores ? warning(`${description}: more processes than cores do not add speed`) : ok(description);
+  const description = `${workers}, cores: ${cores}`;
+  return workers > cores ? warning(`${description}; more processes than cores do not add speed`) : ok(description);
 }
 
 /** Variables that container platforms derive from the name of a service, such as `REDIS_PORT_6379_TCP`. */
@@ -53,7 +53,7 @@ const MIN_COMPARED_LENGTH = 6;
 const MAX_TYPOS = 2;
 
 /** Finds variables that are not read but begin like the service's own, or differ from one by at most two typos. */
-export function checkUnknownVariables(environment: NodeJS.ProcessEnv): Finding {
+export function checkUnknownVariables(environment: NodeJS.ProcessEnv): CheckResult {
   const prefixes = new Set(VARIABLE_NAMES.flatMap((name) => /^[A-Z0-9]+_/.exec(name) ?? []));
   prefixes.delete(SDK_PREFIX);
   const suspects = Object.keys(environment).flatMap((name) => {

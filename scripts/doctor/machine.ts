@@ -9,7 +9,7 @@ import { UnfinishedRestoreError } from '../../db/support/data-directory.js';
 import type { Config } from '../../handlers/config/index.js';
 import { readConnectionLimits, readMaxOpenFiles } from '../../handlers/http/connections.js';
 import { controlSocketPath } from '../../handlers/http/control.js';
-import { type Check, compareClaim, type Finding, failed, ok, skipped, warning } from './checks.js';
+import { type Check, type CheckResult, compareClaim, failed, ok, skipped, warning } from './checks.js';
 
 /** Enough for the WAL of the embedded database, and for some images. */
 const LOW_FREE_BYTES = 1024 ** 3;
@@ -26,7 +26,8 @@ export function machineChecks(config: Config, installation: Installation | undef
   const images = diskImages(join(root, 'images'));
   const imageChecks: Check[] = [
     ['images in DATA_DIR', () => images.check().then(() => ok('readable and writable'))],
-    ['images installation', () => compareClaim(installation, 'images', images)],
+    // The marker in the embedded database is not read.
+    ...(stores.postgres ? [['images installation', () => compareClaim(installation, 'images', images)] as const] : []),
   ];
   return [
     ['open files', () => checkOpenFiles(config)],
@@ -38,7 +39,7 @@ export function machineChecks(config: Config, installation: Installation | undef
 }
 
 /** Checks the file limit of this process. A service manager may set another one for the service. */
-async function checkOpenFiles({ stores: { postgres, neo4j, s3 } }: Config): Promise<Finding> {
+async function checkOpenFiles({ stores: { postgres, neo4j, s3 } }: Config): Promise<CheckResult> {
   const [files, { max }] = [await readMaxOpenFiles(), await readConnectionLimits()];
   const pools = (postgres ? postgres.poolSize + postgres.graphPoolSize : 0) + (neo4j?.poolSize ?? 0);
   const needed = max + pools + 2 * (s3?.poolSize ?? 0) + OTHER_FILES;
@@ -47,10 +48,10 @@ async function checkOpenFiles({ stores: { postgres, neo4j, s3 } }: Config): Prom
   return warning(`${description}, which leaves too few files for the stores: raise it, or lower the pools`);
 }
 
-async function checkDirectory(root: string): Promise<Finding> {
+async function checkDirectory(root: string): Promise<CheckResult> {
   if (!existsSync(root)) {
     // The trailing slash rejects a regular file.
-    await access(`${existingParent(root)}/`, constants.W_OK | constants.X_OK);
+    await access(`${nearestExisting(root)}/`, constants.W_OK | constants.X_OK);
     return ok(`${root}: the first start creates it`);
   }
   if (existsSync(join(root, 'restoring'))) throw new UnfinishedRestoreError(root);
@@ -63,10 +64,11 @@ async function checkDirectory(root: string): Promise<Finding> {
   return ok(description);
 }
 
-const existingParent = (path: string): string => (existsSync(path) ? path : existingParent(dirname(path)));
+/** Returns the path, or its nearest parent that exists. */
+const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)));
 
-async function checkFreeSpace(root: string, isEmbedded: boolean): Promise<Finding> {
-  const freeBytes = await readFreeBytes(existingParent(root));
+async function checkFreeSpace(root: string, isEmbedded: boolean): Promise<CheckResult> {
+  const freeBytes = await readFreeBytes(nearestExisting(root));
   const description = `${Math.floor(freeBytes / MEBIBYTE)} MiB`;
   if (isEmbedded && freeBytes < RESERVE_BYTES) {
     return failed(`${description}: the service refuses writes below ${RESERVE_BYTES / MEBIBYTE} MiB`);
@@ -75,15 +77,15 @@ async function checkFreeSpace(root: string, isEmbedded: boolean): Promise<Findin
 }
 
 /** Checks the embedded database without opening it, which would replay WAL and prevent a service from starting. */
-async function checkEmbedded(root: string): Promise<Finding> {
+async function checkEmbedded(root: string): Promise<CheckResult> {
   if (!existsSync(join(root, 'postgres'))) return ok('none yet: the first start creates it');
-  if (!(await isControlled(root))) return skipped('not opened; no service uses it. npm run verify opens it');
+  if (!(await isServiceRunning(root))) return skipped('not opened; no service uses it. npm run verify opens it');
   const pid = (await readFile(join(root, 'lock'), 'utf8')).trim();
   return skipped(`not opened: process ${pid} uses it. See /readyz and /metrics of the service`);
 }
 
-/** Returns whether a service responds on the control socket. */
-const isControlled = (root: string) =>
+/** Returns whether a service that uses this directory responds on its control socket. */
+const isServiceRunning = (root: string) =>
   new Promise<boolean>((resolveResult) => {
     request({ socketPath: controlSocketPath(join(root, 'control')), path: '/' }, (response) => {
       response.resume();

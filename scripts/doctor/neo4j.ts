@@ -3,9 +3,9 @@ import type { Neo4jConnection, Neo4jOptions } from '../../db/graph/neo4j-session
 import type { Installation } from '../../db/installation.js';
 import {
   CALL_TIMEOUT_MS,
+  type CheckResult,
   compareClaim,
   compareClock,
-  type Finding,
   failed,
   ok,
   type Row,
@@ -51,7 +51,7 @@ export async function checkNeo4j(
   );
 }
 
-async function checkServer({ read }: Neo4jConnection, uri: string): Promise<Finding> {
+async function checkServer({ read }: Neo4jConnection, uri: string): Promise<CheckResult> {
   const { result, ms } = await timedCall(() => read<{ version: string; edition: string }>(READ_VERSION));
   const { version = '', edition = '' } = result[0] ?? {};
   const { host, protocol } = new URL(uri);
@@ -62,18 +62,18 @@ async function checkServer({ read }: Neo4jConnection, uri: string): Promise<Find
   return isTooOld ? failed(`${description}: needs version 5.26 or later`) : ok(description);
 }
 
-/** Data and schema cannot be changed in the same transaction. */
-async function checkPermissions({ runAndRollBack }: Neo4jConnection): Promise<Finding> {
+async function checkPermissions({ runAndRollBack }: Neo4jConnection): Promise<CheckResult> {
   const id = -1 - Math.floor(Math.random() * 1e9);
   await runAndRollBack(async (run) => {
     await run(cypher.LIKE, { likes: [{ person: id, post: id }] });
     await run(cypher.REMOVE_PERSON, { id });
   });
+  // A transaction cannot change both data and schema.
   await runAndRollBack(async (run) => void (await run(CREATE_PROBE_CONSTRAINT)));
   return ok('write nodes, create constraints (probes rolled back)');
 }
 
-async function checkConstraints({ read }: Neo4jConnection): Promise<Finding> {
+async function checkConstraints({ read }: Neo4jConnection): Promise<CheckResult> {
   const constraints = await read<{ name: string }>('SHOW CONSTRAINTS YIELD name');
   const offline = await read<{ name: string; state: string }>(
     "SHOW INDEXES YIELD name, state WHERE state <> 'ONLINE' RETURN name, state",
@@ -85,7 +85,7 @@ async function checkConstraints({ read }: Neo4jConnection): Promise<Finding> {
   return warning(`missing: ${missing.join(', ')}; the next start creates them, or npm run migrate`);
 }
 
-async function checkConnections({ read }: Neo4jConnection, needed: number): Promise<Finding> {
+async function checkConnections({ read }: Neo4jConnection, needed: number): Promise<CheckResult> {
   const [setting] = await read<{ value: string }>(
     "SHOW SETTINGS YIELD name, value WHERE name = 'server.bolt.thread_pool_max_size' RETURN value",
   );

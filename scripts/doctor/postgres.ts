@@ -10,8 +10,8 @@ import { openPostgres, type PostgresOptions } from '../../db/postgres/server.js'
 import type { StoresConfig } from '../../db/stores.js';
 import {
   CALL_TIMEOUT_MS,
+  type CheckResult,
   compareClock,
-  type Finding,
   failed,
   ok,
   type Row,
@@ -45,19 +45,19 @@ export async function checkPostgres(
   let installation: Installation | undefined;
   let applied: ReadonlySet<string> = new Set();
 
-  async function readMigrations(): Promise<Finding> {
+  async function readMigrations(): Promise<CheckResult> {
     applied = await findAppliedMigrations(db);
     return checkMigrations(applied);
   }
 
-  async function readInstallation(): Promise<Finding> {
+  async function readInstallation(): Promise<CheckResult> {
     const isCreated = await db.selectFrom('installation').select('id').executeTakeFirst();
     if (!isCreated) return ok('new: the first start creates it');
     installation = await checkInstallation(db, kinds);
     return ok('no unfinished move, graph and image store of the expected kinds');
   }
 
-  const withTables = (check: (db: Database) => Promise<Finding>) => async () =>
+  const withTables = (check: (db: Database) => Promise<CheckResult>) => async () =>
     applied.has(REQUIRED_MIGRATION) ? check(db) : skipped('needs the migrations');
   const rows = await runChecks(
     [
@@ -82,7 +82,7 @@ const readRow =
   async (query: TemplateStringsArray, ...parameters: unknown[]) =>
     (await sql<Row>(query, ...parameters).execute(db)).rows[0] as Row;
 
-async function checkServer(db: Database, url: string): Promise<Finding> {
+async function checkServer(db: Database, url: string): Promise<CheckResult> {
   const { result, ms } = await timedCall(
     () => readRow<{ version: string; major: number; readOnly: boolean }>(db)`
       select current_setting('server_version') as version,
@@ -97,7 +97,7 @@ async function checkServer(db: Database, url: string): Promise<Finding> {
   return ok(description);
 }
 
-/** Every connection uses TLS, or none does: pg never falls back. */
+/** Describes whether connections use TLS. pg never falls back to a connection without it. */
 function describeTls(url: string): string {
   const { ssl } = new pg.Client({ connectionString: url }) as { ssl: boolean | { rejectUnauthorized?: boolean } };
   if (!ssl) return 'no TLS';
@@ -107,7 +107,7 @@ function describeTls(url: string): string {
 const readClock = async (db: Database) =>
   (await readRow<{ ms: number }>(db)`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`).ms;
 
-function checkMigrations(applied: ReadonlySet<string>): Finding {
+function checkMigrations(applied: ReadonlySet<string>): CheckResult {
   const pending = pendingMigrations(applied);
   const newer = [...applied].filter((name) => !(name in migrations));
   if (newer.length > 0 && pending.length > 0) {
@@ -127,7 +127,7 @@ const TABLES = [
 const SEQUENCES = ['accounts_id_seq', 'posts_id_seq'];
 
 /** Queries privileges without using them. */
-async function checkPermissions(db: Database, mustMigrate: boolean): Promise<Finding> {
+async function checkPermissions(db: Database, mustMigrate: boolean): Promise<CheckResult> {
   const { schema, canCreate } = await readRow<{ schema: string | null; canCreate: boolean }>(db)`
     select current_schema() as schema, has_schema_privilege(current_schema(), 'create') as "canCreate"`;
   if (schema === null) return failed('no schema of the search path exists');
@@ -155,7 +155,7 @@ async function checkConnections(
   db: Database,
   { poolSize, graphPoolSize }: PostgresOptions,
   processes: number,
-): Promise<Finding> {
+): Promise<CheckResult> {
   // A negative limit of a role or database means no limit.
   const { available } = await readRow<{ available: number }>(db)`
     select least(
@@ -165,12 +165,12 @@ async function checkConnections(
       (select nullif(greatest(datconnlimit, -1), -1) from pg_database where datname = current_database())
     ) as available`;
   const needed = processes * (poolSize + graphPoolSize + EXTRA_CONNECTIONS);
-  const description = `${needed} needed by ${processes} process(es), ${available} allowed for all clients`;
+  const description = `${needed} needed for WORKERS=${processes}, ${available} allowed for all clients`;
   if (needed <= available) return ok(description);
   return warning(`${description}: raise max_connections, or lower DATABASE_POOL (unless PgBouncer shares connections)`);
 }
 
-async function checkIndexes(db: Database): Promise<Finding> {
+async function checkIndexes(db: Database): Promise<CheckResult> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
     where not indisvalid and relnamespace = to_regnamespace(quote_ident(current_schema()))`.execute(db);
@@ -178,7 +178,7 @@ async function checkIndexes(db: Database): Promise<Finding> {
   return failed(`invalid: ${rows.map(({ name }) => name).join(', ')}; run reindex index for each`);
 }
 
-async function checkOutbox(db: Database): Promise<Finding> {
+async function checkOutbox(db: Database): Promise<CheckResult> {
   const late = [];
   let total = 0;
   for (const { kind, waiting, overdue, ageSeconds } of await readBacklog(db)) {
@@ -190,8 +190,8 @@ async function checkOutbox(db: Database): Promise<Finding> {
   return warning(`overdue: ${late.join('; ')}. Is the service running, and its graph and image store available?`);
 }
 
-/** The service purges every ten minutes. */
-async function checkExpiredSessions(db: Database): Promise<Finding> {
+/** Finds sessions that a running service would have purged: it purges every ten minutes. */
+async function checkExpiredSessions(db: Database): Promise<CheckResult> {
   const { count } = await readRow<{ count: number }>(db)`
     select count(*) as count from sessions where expires_at < ${STATEMENT_TIME} - interval '1 hour'`;
   if (count === 0) return ok('purged');

@@ -5,8 +5,8 @@ import { createWindowCounters } from '../../db/window-counters.js';
 import type { Config } from '../../handlers/config/index.js';
 import {
   CALL_TIMEOUT_MS,
+  type CheckResult,
   compareClock,
-  type Finding,
   ok,
   type Row,
   runChecks,
@@ -27,7 +27,7 @@ export async function checkRedis(options: NonNullable<Config['redis']>): Promise
     connectionError ??= error;
   });
 
-  async function checkServer(): Promise<Finding> {
+  async function checkServer(): Promise<CheckResult> {
     let info = '';
     // The client connects again in the background.
     await retryUntilAvailable(async () => {
@@ -45,7 +45,7 @@ export async function checkRedis(options: NonNullable<Config['redis']>): Promise
     return seconds * 1000 + microseconds / 1000;
   }
 
-  async function checkPermissions(): Promise<Finding> {
+  async function checkPermissions(): Promise<CheckResult> {
     await createWindowCounters(redis).increment(`doctor:${process.pid}`, PROBE_TTL_MS);
     return ok('count (probe key expires by itself)');
   }

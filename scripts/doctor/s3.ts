@@ -5,9 +5,9 @@ import type { S3Options } from '../../db/images/s3-bucket.js';
 import type { Installation } from '../../db/installation.js';
 import {
   CALL_TIMEOUT_MS,
+  type CheckResult,
   compareClaim,
   compareClock,
-  type Finding,
   failed,
   messageOf,
   ok,
@@ -30,7 +30,7 @@ export async function checkS3(options: S3Options, installation: Installation | u
   };
   // Opened within a check, because opening fails without a region.
   let images: ImageStore | undefined;
-  const withImages = (check: (store: ImageStore) => Promise<Finding>) => async () => {
+  const withImages = (check: (store: ImageStore) => Promise<CheckResult>) => async () => {
     // The empty path is never used: only large downloads are buffered in the directory, and the probe object is small.
     images ??= await openS3({ ...options, timeoutMs: CALL_TIMEOUT_MS }, '', silentLog);
     return check(images);
@@ -51,7 +51,7 @@ export async function checkS3(options: S3Options, installation: Installation | u
 /** Not an image: `npm run verify` and the service ignore names that begin with a dot. */
 const probeName = () => `.doctor-${process.pid}-${Date.now()}`;
 
-async function checkPermissions(images: ImageStore): Promise<Finding> {
+async function checkPermissions(images: ImageStore): Promise<CheckResult> {
   const name = probeName();
   // Any small file will do. There may be no directory to write one to.
   const file = import.meta.filename;

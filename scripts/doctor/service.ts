@@ -1,6 +1,6 @@
 import { type Config, urlOf } from '../../handlers/config/index.js';
 import type { StoreStates } from '../../handlers/http/ops.js';
-import { type Check, type Finding, failed, messageOf, ok, skipped, timedCall } from './checks.js';
+import { type Check, type CheckResult, failed, messageOf, ok, skipped, timedCall } from './checks.js';
 
 /** Longer than the service takes to check its stores. */
 const TIMEOUT_MS = 5000;
@@ -11,12 +11,12 @@ const WILDCARDS: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' 
 export function serviceChecks({ opsHost, opsPort }: Config): Check[] {
   const url = urlOf(WILDCARDS[opsHost] ?? opsHost, opsPort);
   return [
-    ['/livez', () => request(`${url}/livez`)],
-    ['/readyz', () => request(`${url}/readyz`)],
+    ['/livez', () => checkEndpoint(`${url}/livez`)],
+    ['/readyz', () => checkEndpoint(`${url}/readyz`)],
   ];
 }
 
-async function request(url: string): Promise<Finding> {
+async function checkEndpoint(url: string): Promise<CheckResult> {
   if (new URL(url).port === '0') return skipped('OPS_PORT is 0: the port is not known');
   try {
     const { result, ms } = await timedCall(() => fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }));

@@ -1,7 +1,8 @@
+import { parseArgs } from 'node:util';
 import { updateGenerated } from './files.js';
 
 /** `--check` compares instead of writing, and exits with 1 if a committed file is stale. */
-const check = process.argv.includes('--check');
+const { check } = parseArgs({ options: { check: { type: 'boolean', default: false } } }).values;
 const changed = await updateGenerated({ dryRun: check });
 if (!check) {
   console.log(changed.length > 0 ? `Wrote ${changed.join(', ')}.` : 'generated/ is up to date.');

@@ -31,7 +31,7 @@ export async function seedDemo(config: Config, log: Logger, progress: Progress) 
   const stores = await openBareStores(config.stores, log);
   try {
     await retryUntilAvailable(() => migrate(stores));
-    await refuseIfPeopleExist(stores.db);
+    await requireNoDemoAccounts(stores.db);
     await stores.maintenanceDb.transaction().execute(async (trx) => {
       await raiseSequence(trx, 'accounts', FIRST_PERSON_ID - 1);
       await raiseSequence(trx, 'posts', FIRST_POST_ID - 1);
@@ -55,7 +55,7 @@ export async function seedDemo(config: Config, log: Logger, progress: Progress) 
   }
 }
 
-async function refuseIfPeopleExist(db: Database): Promise<void> {
+async function requireNoDemoAccounts(db: Database): Promise<void> {
   const emails = PEOPLE.map(({ email }) => email);
   const usernameKeys = PEOPLE.map(({ username }) => usernameKey(username));
   const existing = await db

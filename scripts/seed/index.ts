@@ -30,8 +30,6 @@ examples of the API document name. --accounts and the other options add generate
 and --popular-person adds friends to the first account. --seed selects the random data. All generated accounts get the same
 password: the given one, or a random one that is printed.`;
 
-const WHOLE_NUMBER = /^\d{1,9}$/;
-
 function readArguments(): { population: Population; password: string | undefined } | 'demo' {
   const numberOption = { type: 'string', default: '0' } as const;
   const { values } = parseArgs({
@@ -49,19 +47,20 @@ function readArguments(): { population: Population; password: string | undefined
     },
   });
   const { demo, password, ...numbers } = values;
-  for (const [name, value] of Object.entries(numbers)) {
-    if (!WHOLE_NUMBER.test(value))
-      throw new CommandError(`--${name}: "${value}" is not an integer from 0 to 999999999`);
-  }
+  const readNumber = (name: keyof typeof numbers) => {
+    const value = numbers[name];
+    if (!/^\d{1,9}$/.test(value)) throw new CommandError(`--${name}: "${value}" is not an integer from 0 to 999999999`);
+    return Number(value);
+  };
   const population = {
-    accounts: Number(numbers.accounts),
-    posts: Number(numbers.posts),
-    likes: Number(numbers.likes),
-    friends: Number(numbers.friends),
-    privatePercent: Number(numbers.private),
-    popularPostLikes: Number(numbers['popular-post']),
-    popularPersonFriends: Number(numbers['popular-person']),
-    seed: Number(numbers.seed),
+    accounts: readNumber('accounts'),
+    posts: readNumber('posts'),
+    likes: readNumber('likes'),
+    friends: readNumber('friends'),
+    privatePercent: readNumber('private'),
+    popularPostLikes: readNumber('popular-post'),
+    popularPersonFriends: readNumber('popular-person'),
+    seed: readNumber('seed'),
   };
   if (demo && process.argv.length > 3) throw new CommandError('--demo takes no other options');
   if (demo) return 'demo';
@@ -81,8 +80,10 @@ async function addDemo(): Promise<void> {
   const rows = people.map(({ id, name, email, posts }) => ({ id: String(id), name, email, posts: posts.join(', ') }));
   console.log(`${table(rows)}\n`);
   if (!hasExampleIds) console.log('These ids differ from those in the examples, because other data has used them.');
-  console.log(`Log in as ${people[0]?.email} with the password ${DEMO_PASSWORD}. All of these people have it.`);
-  console.log('The password is published: use it for trying out only.');
+  console.log(
+    `Log in as ${people[0]?.email} with the password ${DEMO_PASSWORD}. All of these accounts have this password.`,
+  );
+  console.log('It is public: do not use these accounts in production.');
 }
 
 async function addGenerated(stores: BareStores, population: Population, password: string): Promise<void> {
@@ -93,7 +94,7 @@ async function addGenerated(stores: BareStores, population: Population, password
   const [first] = await findAccounts(stores.db, seeded.accounts.slice(0, 1));
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   console.log(`Created ${seeded.accounts.length} accounts and ${seeded.posts.length} posts in ${seconds} s.`);
-  console.log(`Log in as ${first?.email} with the password ${password}. All of these accounts have it.`);
+  console.log(`Log in as ${first?.email} with the password ${password}. All of these accounts have this password.`);
 }
 
 await runCommand(async () => {

@@ -27,7 +27,7 @@ export async function seed(
   const { bulk } = graph;
   const inBatches = <Item>(items: Iterable<Item>, step: string, total: number) =>
     withProgress(chunks(items, ITEMS_PER_TRANSACTION), step, total, progress);
-  for await (const people of inBatches(accountIds, 'people', accountIds.length)) {
+  for await (const people of inBatches(accountIds, 'nodes of accounts', accountIds.length)) {
     await bulk.ensureNodes({ people, posts: [] });
   }
   for await (const posts of inBatches(postIds, 'nodes of posts', postIds.length)) {

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { withTimeout } from '../../db/support/timeout.js';
 import { CommandError } from '../support/command-error.js';
 import { folder, withFolderLock } from './folder.js';
+import { printMessage, tail } from './messages.js';
 import { isAlive, type Launch, type ProcessIdentity, signal, startDetached, terminate } from './processes.js';
-import { printProgress, tail } from './progress.js';
 import { servers } from './servers.js';
 import { readState, SERVER_NAMES, type ServerName, type State, writeState } from './state.js';
 
@@ -43,7 +43,7 @@ export async function down(names: readonly ServerName[], purge = false): Promise
       names.map(async (name) => {
         if (!state || !isAlive(state.servers[name])) return;
         await stop(state, name);
-        printProgress(name, 'stopped');
+        printMessage(name, 'stopped');
       }),
     );
     if (purge) await rm(folder(), { recursive: true });

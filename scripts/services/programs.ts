@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { CommandError } from '../support/command-error.js';
 import { folder } from './folder.js';
-import { formatElapsed, printProgress, tail } from './progress.js';
+import { formatElapsed, printMessage, tail } from './messages.js';
 
 /** A program that must be installed. */
 export interface Program {
@@ -51,7 +51,7 @@ export async function runLogged(
   closeSync(log);
   const start = performance.now();
   const progressTimer = setInterval(
-    () => printProgress(name, `… ${formatElapsed(start)}: ${lastLine(path).slice(0, 90)}`),
+    () => printMessage(name, `… ${formatElapsed(start)}: ${lastLine(path).slice(0, 90)}`),
     PROGRESS_INTERVAL_MS,
   );
   try {

@@ -4,9 +4,9 @@ import pLimit from 'p-limit';
 import { CommandError } from '../support/command-error.js';
 import { launchServer, stop, waitIfRunning } from './control.js';
 import { folder, withFolderLock } from './folder.js';
+import { formatElapsed, printMessage } from './messages.js';
 import { findFreePort, isFree } from './ports.js';
 import { isAlive } from './processes.js';
-import { formatElapsed, printProgress } from './progress.js';
 import { servers } from './servers.js';
 import { generateState, readState, SERVER_NAMES, type ServerName, type State, writeState } from './state.js';
 
@@ -32,7 +32,7 @@ function checkRequirements(): void {
     throw new CommandError('The servers need Linux, macOS, or WSL on Windows.');
   }
   const programs = SERVER_NAMES.flatMap((name) => servers[name].requiredPrograms());
-  printProgress('requires', ['node', ...programs.map(({ name }) => name)].join(', '));
+  printMessage('requires', ['node', ...programs.map(({ name }) => name)].join(', '));
   const missing = programs.filter(({ isFound }) => !isFound);
   if (missing.length > 0) {
     throw new CommandError(missing.map(({ name, installHint }) => `Missing: ${name} (${installHint})`).join('\n'));
@@ -42,7 +42,7 @@ function checkRequirements(): void {
 
 /** Creates the state for a first start. A copied folder keeps its downloads but not its data, which may be inconsistent. */
 async function createState(): Promise<State> {
-  if (existsSync(folder('data'))) printProgress('up', 'this folder is a copy: deleting its data');
+  if (existsSync(folder('data'))) printMessage('up', 'this folder is a copy: deleting its data');
   await rm(folder('data'), { recursive: true, force: true });
   return generateState();
 }
@@ -61,9 +61,9 @@ function fetchServer(name: ServerName): Promise<void> {
     const server = servers[name];
     if (server.isFetched()) return;
     const start = performance.now();
-    printProgress(name, `fetching ${server.title}`);
+    printMessage(name, `fetching ${server.title}`);
     await server.fetch();
-    printProgress(name, `fetched in ${formatElapsed(start)}`);
+    printMessage(name, `fetched in ${formatElapsed(start)}`);
   });
 }
 
@@ -85,7 +85,7 @@ async function startIfDown(state: State, name: ServerName): Promise<void> {
   const port = state.ports[name];
   const start = performance.now();
   const version = server.version();
-  printProgress(name, `starting ${server.title} ${version}`);
+  printMessage(name, `starting ${server.title} ${version}`);
   await launchServer(state, name, version, await server.prepare(state, port));
-  printProgress(name, `ready on 127.0.0.1:${port} after ${formatElapsed(start)}`);
+  printMessage(name, `ready on 127.0.0.1:${port} after ${formatElapsed(start)}`);
 }

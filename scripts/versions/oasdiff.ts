@@ -22,7 +22,7 @@ export interface Change {
 }
 
 /** A change as oasdiff reports it. */
-interface Finding {
+interface ReportedChange {
   text: string;
   /** 1 for information, 2 for a warning, 3 for an error. */
   level: number;
@@ -39,8 +39,8 @@ export async function findChanges(released: string, current: string): Promise<Ch
   const options = ['--format=json', '--allow-external-refs=false', notice];
   const oasdiff = await ensureGoProgram(directory, GO_PACKAGE, VERSION);
   const { stdout } = await run(oasdiff, ['changelog', ...options, released, current], { maxBuffer: MAX_OUTPUT_BYTES });
-  const findings: Finding[] = stdout.trim() === '' ? [] : JSON.parse(stdout);
-  return findings.map(({ text, level, operation, path, section }) => ({
+  const reported: ReportedChange[] = stdout.trim() === '' ? [] : JSON.parse(stdout);
+  return reported.map(({ text, level, operation, path, section }) => ({
     description: text,
     location: operation ? `${operation} ${path}` : section,
     breaking: level > 1,

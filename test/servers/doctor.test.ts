@@ -268,14 +268,14 @@ t.test('warns of more processes than cores, and of too few connections for their
   const environment = await freshStores(t);
   const manyWorkers = { ...environment, WORKERS: '1000', DATABASE_POOL: '200', NEO4J_POOL: '500' };
   await expectRows(t, manyWorkers, {
-    WORKERS: row('warning', /^1000 for \d+ core/),
-    'PostgreSQL connections': row('warning', /^207000 needed by 1000 process\(es\), \d+ allowed .* raise max_conn/),
+    WORKERS: row('warning', /^1000, cores: \d+;/),
+    'PostgreSQL connections': row('warning', /^207000 needed for WORKERS=1000, \d+ allowed .* raise max_conn/),
     'Neo4j connections': row('warning', /^up to 503000 used .* NEO4J_POOL/),
   });
   await queriesTo(environment)(`alter database ${databaseOf(environment)} connection limit 16`);
   await expectRows(t, environment, {
     WORKERS: row('ok', /^1 for/),
-    'PostgreSQL connections': row('warning', /^17 needed by 1 process\(es\), 16 allowed/),
+    'PostgreSQL connections': row('warning', /^17 needed for WORKERS=1, 16 allowed/),
     'Neo4j connections': row('ok', /^up to 23/),
   });
 });

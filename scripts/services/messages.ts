@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Prints to standard error, because standard output is for the variables. */
-export function printProgress(name: string, message: string): void {
+export function printMessage(name: string, message: string): void {
   console.error(`${name.padEnd(9)} ${message}`);
 }
 
