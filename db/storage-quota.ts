@@ -33,30 +33,38 @@ export type ReplacedImage = { post: number } | 'picture';
  * the stored bytes.
  */
 export const isWithinQuota = (
-  { bytes, storageMaxBytes }: ImageWithQuota,
+  { bytes, storageMaxBytes }: Record<keyof ImageWithQuota, number | RawBuilder<unknown>>,
   replacedBytes: RawBuilder<unknown> = sql`0`,
 ) =>
   sql<SqlBool>`(${bytes}::int8 <= ${replacedBytes}
     or stored_bytes + ${bytes}::int8 - ${replacedBytes} <= ${storageMaxBytes}::int8)`;
 
-/** Returns whether an image is currently within the quota. `createPost` and `changeStoredBytes` check again. */
-export async function fitsStorageQuota(
-  db: Database,
-  account: number,
-  image: ImageWithQuota,
-  replaced?: ReplacedImage,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from accounts
-    where id = ${account} and not ${isWithinQuota(image, replacedBytesOf(account, replaced))}`.execute(db);
-  return rows.length === 0;
+export interface QuotaQuery extends ImageWithQuota {
+  account: number;
+  replaced: ReplacedImage | undefined;
 }
 
-/** Builds an SQL expression for the size of the replaced image. */
-function replacedBytesOf(account: number, replaced: ReplacedImage | undefined): RawBuilder<unknown> {
-  if (replaced === undefined) return sql`0`;
-  if (replaced === 'picture') return sql`picture_bytes`;
-  return sql`coalesce((select image_bytes from posts where id = ${replaced.post} and author_id = ${account}), 0)`;
+/**
+ * Returns, for each image, whether it is currently within the quota of its account. `createPost` and `changeStoredBytes` check
+ * again.
+ */
+export async function areWithinQuota(db: Database, queries: readonly QuotaQuery[]): Promise<boolean[]> {
+  const accounts = queries.map(({ account }) => account);
+  const sizes = queries.map(({ bytes }) => bytes);
+  const quotas = queries.map(({ storageMaxBytes }) => storageMaxBytes);
+  const replacesPicture = queries.map(({ replaced }) => replaced === 'picture');
+  const replacedPosts = queries.map(({ replaced }) => (typeof replaced === 'object' ? replaced.post : null));
+  const image = { bytes: sql`bytes`, storageMaxBytes: sql`quota` };
+  const replacedBytes = sql`case when replaces_picture then picture_bytes else coalesce(image_bytes, 0) end`;
+  // True for an account that does not exist: the operation reports it later.
+  const { rows } = await sql<{ fits: boolean }>`
+    select coalesce(${isWithinQuota(image, replacedBytes)}, true) as fits
+    from unnest(${accounts}::int8[], ${sizes}::int8[], ${quotas}::int8[], ${replacesPicture}::bool[], ${replacedPosts}::int8[])
+      with ordinality as query (account, bytes, quota, replaces_picture, replaced_post, number)
+    left join accounts on accounts.id = account
+    left join posts on posts.id = replaced_post and author_id = account
+    order by number`.execute(db);
+  return rows.map(({ fits }) => fits);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type PendingImage, withPendingImage } from '../db/outbox/pending-images.js';
-import { fitsStorageQuota, type ReplacedImage, StorageQuotaExceededError } from '../db/storage-quota.js';
+import { type ReplacedImage, StorageQuotaExceededError } from '../db/storage-quota.js';
 import type { AppContext } from './context.js';
 import { HttpError } from './http/errors.js';
 import type { Upload } from './operation.js';
@@ -27,7 +27,7 @@ export async function withUpload<Result>(
 ): Promise<Result> {
   if (!upload) return commit(undefined);
   const sizeAndQuota = { bytes: upload.size, storageMaxBytes: context.config.account.storageMaxBytes };
-  const isWithinQuota = await fitsStorageQuota(context.db, account, sizeAndQuota, replaced);
+  const isWithinQuota = await context.read.isWithinQuota({ account, replaced, ...sizeAndQuota });
   // Must come after the quota check. Otherwise the earlier request could commit in between and use up the quota, and this
   // request would be refused instead of getting the same result.
   const earlier = await findEarlier?.();

@@ -38,6 +38,8 @@ interface Stores {
   db: Database;
   images: ImageStore;
   outbox: Outbox;
+  /** The batched `enqueueImages`: see `writers.ts`. */
+  write: { enqueueImage(name: string): Promise<number> };
 }
 
 /**
@@ -54,16 +56,12 @@ const CLAIM_DEADLINE = secondsFromNow(15 * 60);
  * @param extension without the dot
  */
 export async function withPendingImage<Result>(
-  { db, images, outbox }: Stores,
+  { db, images, outbox, write }: Stores,
   { path, extension, bytes, storageMaxBytes }: ImageWithQuota & { path: string; extension: string },
   commit: (image: PendingImage) => Promise<Result>,
 ): Promise<Result> {
   const name = `${randomBytes(16).toString('hex')}.${extension}`;
-  const { id: entryId } = await db
-    .insertInto('outbox')
-    .values({ kind: 'image', key: name, due_at: CLAIM_DEADLINE })
-    .returning('id')
-    .executeTakeFirstOrThrow();
+  const entryId = await write.enqueueImage(name);
   const image: PendingImage = { name, entryId, bytes, storageMaxBytes };
   failpoint('image enqueued');
   await images.put(name, path);
@@ -75,6 +73,16 @@ export async function withPendingImage<Result>(
     const isDue = !image.isClaimed && (await makeDue(db, entryId).catch(() => false));
     if (isDue) await outbox.deliver([{ id: entryId, kind: 'image', key: name }]);
   }
+}
+
+/** Inserts an entry for each image, due at the end of its claim. Returns their ids, in the order of the names. */
+export async function enqueueImages(db: Database, names: readonly string[]): Promise<number[]> {
+  const { rows } = await sql<{ id: number; key: string }>`
+    insert into outbox (kind, key, due_at)
+    select 'image', key, ${CLAIM_DEADLINE} from unnest(${names}::text[]) as key
+    returning id, key`.execute(db);
+  const ids = new Map(rows.map(({ id, key }) => [key, id]));
+  return names.map((name) => ids.get(name) as number);
 }
 
 /** Makes an entry due now. Returns false if its image has been claimed. */
