@@ -54,7 +54,7 @@ t.test('only allowed origins may read responses, with credentials', async (t) =>
   }
 });
 
-t.test('responds to a preflight with 204 and the allowed methods and headers, without credentials', async (t) => {
+t.test('responds with 204 and the allowed methods and headers to a preflight without credentials', async (t) => {
   const paths = [...new Set(contract.map(({ path }) => path.replace(/\{\w+\}/, '1')))];
   for (const path of paths) {
     const response = await send('OPTIONS', path, preflight(ALLOWED));
@@ -75,7 +75,7 @@ t.test('responds to a preflight with 204 and the allowed methods and headers, wi
   t.equal((await send('OPTIONS', '/nope', preflight(ALLOWED))).status, 404);
 });
 
-t.test('OPTIONS that is not a preflight is an ordinary request from every origin, and is rate limited', async (t) => {
+t.test('an OPTIONS request that is not a preflight is accepted from every origin and rate limited', async (t) => {
   for (const origin of [ALLOWED, ...REFUSED]) {
     const { status, headers } = await send('OPTIONS', '/posts/create', from(origin));
     t.equal(status, 204, origin);
@@ -85,7 +85,7 @@ t.test('OPTIONS that is not a preflight is an ordinary request from every origin
   t.notOk((await send('OPTIONS', '/posts/create', preflight(ALLOWED))).headers.has('x-ratelimit-remaining'));
 });
 
-t.test('every origin may read the document, and only allowed origins the explorer', async (t) => {
+t.test('every origin may read the document, but only allowed origins may read the explorer', async (t) => {
   for (const origin of [ALLOWED, ...REFUSED]) {
     const response = await send('GET', '/openapi.json', from(origin));
     t.equal(allowedOrigin(response), '*', origin);
@@ -144,7 +144,7 @@ t.test('login and registration read the body of a request from a trusted origin'
   }
 });
 
-t.test('rejects a request from a page without an origin, even without a host', async (t) => {
+t.test('rejects a request from an opaque or invalid origin, even if Host is missing or empty', async (t) => {
   for (const host of ['', 'Host:\r\n']) {
     for (const origin of ['null', 'about:blank']) {
       const head = `DELETE /auth/sessions HTTP/1.0\r\n${host}Cookie: ${Cookie}\r\nOrigin: ${origin}\r\n\r\n`;

@@ -20,7 +20,7 @@ export class Closers {
     if (errors.length > 0) throw errors[0];
   };
 
-  /** Closes everything because of an error, and throws this error. Ignores errors of closing, which would hide it. */
+  /** Closes everything because of an error, and throws this error. Ignores errors from closing, which would hide it. */
   async closeAfter(error: unknown): Promise<never> {
     await this.close().catch(() => undefined);
     throw error;

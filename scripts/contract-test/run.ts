@@ -179,7 +179,7 @@ export async function run(settings: Settings): Promise<Run> {
   return summarize(registry.left());
 }
 
-/** The seconds are zero unless stated. */
+/** `seconds` defaults to 0. */
 type Result = Pick<Outcome, 'verdict' | 'failure' | 'reason'> & { seconds?: number };
 
 const notRun = (reason: string): Result => ({ verdict: 'not-run', reason });
@@ -222,7 +222,7 @@ function createDocumentCheck() {
   return {
     onResponse(operation: string, { exchange }: CheckedResponse, violations: string[]) {
       if (errors.get(operation)) return;
-      const expected = 'a response as openapi.yaml declares it';
+      const expected = 'a response that openapi.yaml declares';
       const isValid = violations.length === 0;
       errors.set(operation, isValid ? undefined : new ExpectationError(expected, exchange, violations.join('; ')));
     },

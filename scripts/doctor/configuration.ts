@@ -16,7 +16,7 @@ export const configurationChecks = (config: Config): Check[] => [
 
 /** Does not check the strength of the keys: weak ones already make the configuration invalid. */
 async function checkTokenKeys({ tokenKeys, stores }: Config): Promise<CheckResult> {
-  if (tokenKeys) return ok(`${tokenKeys.length} in TOKEN_KEYS, ${tokenKeys[0].id} signs`);
+  if (tokenKeys) return ok(`${tokenKeys.length} in TOKEN_KEYS, signing key: ${tokenKeys[0].id}`);
   const keys = await readTokenKeys(join(stores.dataDir, 'token-keys'));
   return ok(keys ? `${keys.length} in DATA_DIR` : 'the first start generates a key in DATA_DIR');
 }
@@ -39,7 +39,9 @@ function checkPublicUrl({ publicUrl, trustProxy }: Config): CheckResult {
 function checkWorkers({ workers }: Config): CheckResult {
   const cores = availableParallelism();
   const description = `${workers}, cores: ${cores}`;
-  return workers > cores ? warning(`${description}; more processes than cores do not add speed`) : ok(description);
+  return workers > cores
+    ? warning(`${description}; more workers than cores do not increase throughput`)
+    : ok(description);
 }
 
 /** Variables that container platforms derive from the name of a service, such as `REDIS_PORT_6379_TCP`. */

@@ -28,8 +28,8 @@ export async function updateGenerated({ dryRun = false } = {}): Promise<string[]
   await mkdir('generated', { recursive: true });
   for (const [name, content] of Object.entries(await generate())) {
     const path = `generated/${name}`;
-    const committed = await readFile(path, 'utf8').catch(() => undefined);
-    if (committed === content) continue;
+    const existing = await readFile(path, 'utf8').catch(() => undefined);
+    if (existing === content) continue;
     changed.push(path);
     if (!dryRun) await writeFile(path, content);
   }

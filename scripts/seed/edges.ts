@@ -5,9 +5,9 @@ import { createRandom, type Random } from './random.js';
 type Pair = readonly [number, number];
 
 /**
- * Generates friendships as pairs, in one direction. Accounts form a ring, and each befriends the accounts at fixed random
- * distances, so that all have the same number of friends. The additional friends of the popular person, the first account,
- * follow. No pair is repeated.
+ * Generates friendships as pairs, in one direction. Accounts form a ring, and each befriends the accounts at the same
+ * random distances, so that all have the same number of friends. The additional friends of the popular person, the first
+ * account, follow. No pair is repeated.
  */
 export function* friendPairs({ accounts, friends, popularPersonFriends, seed }: Population): Generator<Pair> {
   const distances = [...pick(createRandom(seed), Math.floor(friends / 2), Math.floor((accounts - 1) / 2))];
@@ -23,8 +23,8 @@ export function* friendPairs({ accounts, friends, popularPersonFriends, seed }: 
 }
 
 /**
- * Generates likes as pairs of account and post: from zero to twice the average per post. The additional likes of the popular
- * post, the last one, follow. No pair is repeated.
+ * Generates likes as pairs of an account and a post. Each post has a random number of likes, up to about twice the average.
+ * The additional likes of the popular post, the last one, follow. No pair is repeated.
  */
 export function* likePairs({ accounts, posts, likes, popularPostLikes, seed }: Population): Generator<Pair> {
   const random = createRandom(seed + 1);

@@ -2,7 +2,7 @@ import type { Launch } from './processes.js';
 import type { Program } from './programs.js';
 import type { State } from './state.js';
 
-/** Fetches, configures and checks one server. Each implementation is in the file with the name of the server. */
+/** Fetches, configures and checks one server. Each implementation is in a file named after its server. */
 export interface Server {
   title: string;
   /** The signal for a clean shutdown that does not wait for clients to disconnect. */

@@ -100,7 +100,7 @@ t.test('warns of settings that are valid but probably wrong', async (t) => {
   const environment = { DATA_DIR, TOKEN_KEYS: keys, PUBLIC_URL: 'https://social.example', TOKEN_TTL: '99999999' };
   const output = await expectRows(t, environment, {
     configuration: row('warning', /^TOKEN_TTL is longer than a year/),
-    TOKEN_KEYS: row('ok', /^2 in TOKEN_KEYS, new signs$/),
+    TOKEN_KEYS: row('ok', /^2 in TOKEN_KEYS, signing key: new$/),
     PUBLIC_URL: row('warning', /TRUST_PROXY is not set/),
   });
   t.notMatch(output, SECRET);

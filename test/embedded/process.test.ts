@@ -12,7 +12,7 @@ import { freshDataDirectory, silentLog, temporaryDirectory } from '../support/st
 import { until } from '../support/until.js';
 import { openConnection } from '../support/wire.js';
 
-t.test('a start prints the addresses, and SIGTERM exits with 0', async (t) => {
+t.test('prints the addresses when it starts, and exits with 0 on SIGTERM', async (t) => {
   const DATA_DIR = await temporaryDirectory(t);
   const environment = { DATA_DIR, LOG_LEVEL: 'info', LOG_FORMAT: 'text' };
   const first = await startProcess(t, environment);
@@ -57,7 +57,7 @@ t.test('the next start succeeds after kill -9 while the first one creates its da
   t.equal(await second.end('SIGTERM'), 0);
 });
 
-t.test('a directory, an address, a port or a bucket that cannot be used stops the start with one line', async (t) => {
+t.test('fails to start, with one line, if a directory, address, port or bucket cannot be used', async (t) => {
   const { url } = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
   const { port } = new URL(url);
   const refused: [environment: NodeJS.ProcessEnv, text: RegExp][] = [

@@ -71,7 +71,7 @@ export function sessionId(random: Random, fixture: Fixture): string {
   return random.pick(UNUSUAL_SESSION_IDS);
 }
 
-/** Returns a text: one of the list, two of them, or random characters. */
+/** Returns one of `TEXTS`, two of them concatenated, or random characters. */
 export function text(random: Random): string {
   const kind = random.below(10);
   if (kind < 6) return random.pick(TEXTS);
@@ -80,7 +80,7 @@ export function text(random: Random): string {
   return Array.from({ length }, () => String.fromCodePoint(codePoint(random))).join('');
 }
 
-/** Returns an ASCII character, one below U+0800, or any code point, surrogates included. */
+/** Returns a random code point: in ASCII, below U+0800, or any, including surrogates. */
 const codePoint = (random: Random) => random.pick([random.below(0x80), random.below(0x800), random.below(0x110000)]);
 
 const jsonValues = fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' });

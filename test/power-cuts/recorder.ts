@@ -56,7 +56,7 @@ const bytesOf = (data: unknown): Buffer => {
 // biome-ignore lint/suspicious/noExplicitAny: stands for the many overloads of the functions of node:fs.
 type Call = (...args: any[]) => any;
 
-/** Patched functions that synchronously call other patched functions are recorded only once. */
+/** The nesting depth of patched calls. A patched function that another one calls synchronously is not recorded. */
 let depth = 0;
 
 /** Replaces a function of an object. Calls `onSuccess`, which records the operation, when a call has succeeded. */
@@ -71,14 +71,14 @@ function patch(
   functions[name] = function (this: unknown, ...args: unknown[]) {
     if (depth > 0) return original.apply(this, args);
     const start = now();
-    const reported = <Result>(result: Result): Result => {
+    const reportSuccess = <Result>(result: Result): Result => {
       onSuccess(start, result as never, args as never, this as never);
       return result;
     };
     depth += 1;
     try {
       const result = original.apply(this, args);
-      return result instanceof Promise ? result.then(reported) : reported(result);
+      return result instanceof Promise ? result.then(reportSuccess) : reportSuccess(result);
     } finally {
       depth -= 1;
     }
@@ -146,7 +146,7 @@ fs.closeSync = (fd) => {
   closeSync(fd);
 };
 
-// By FileHandle, since a descriptor may have been reused when a promise resolves.
+// The key is the FileHandle, because its descriptor may be reused before a promise resolves.
 const handles = new WeakMap<object, string>();
 patch(promises, 'open', (start, handle: object, [path, flags]: [string, string]) => {
   const absolute = recordedPath(path);

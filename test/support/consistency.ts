@@ -19,7 +19,7 @@ export async function expectConsistentStores(t: Test, stores: Stores): Promise<v
   const violated = findings.filter(({ rule, found }) => found > 0 && !rule.note);
   const examples = violated.map(({ rule, examples }) => [rule.title, examples]);
   t.same(examples, [], 'the stores are consistent');
-  t.same(await findRowProblems(stores), [], 'every post has its author, and every image one row');
+  t.same(await findRowProblems(stores), [], 'every post has an author, and no post shares its image with an account');
   t.same(await findGraphProblems(stores), [], 'no edges contradict each other');
 }
 
@@ -40,7 +40,7 @@ async function findGraphProblems({ graph }: Stores): Promise<string[]> {
   return [...problems];
 }
 
-/** Returns the edges that contradict others. `edges` must contain all edges between any two of its people. */
+/** Describes the edges that contradict others. The argument must contain all edges between any two of its people. */
 export function findEdgeProblems({ friendships, requests, likes }: Edges): string[] {
   const friends = friendships.map(({ person, friend }) => `${person} ${friend}`);
   const requested = requests.map(({ from, to }) => `${from} ${to}`);

@@ -1,4 +1,4 @@
-/** Returns the entries of a JSON log. Other lines, such as those of a start, are ignored. */
+/** Returns the entries of a JSON log. Ignores other lines, such as those printed when the service starts. */
 export const parseLog = (log: string) =>
   log
     .split('\n')

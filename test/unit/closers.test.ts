@@ -1,7 +1,10 @@
 import t from 'tap';
 import { Closers } from '../../db/support/closers.js';
 
-/** Returns closers of three resources, of which the second cannot be closed, and the names of the closed ones in order. */
+/**
+ * Returns closers for three resources, and a list that receives the name of each resource when it is closed. Closing the
+ * second resource fails.
+ */
 function openThree() {
   const closers = new Closers();
   const closed: string[] = [];
@@ -22,7 +25,7 @@ t.test('closes each resource once, in reverse order, even if closing one of them
   t.equal(closed.length, 3);
 });
 
-t.test('closeAfter rejects with the original error, not with an error of closing', async (t) => {
+t.test('closeAfter rejects with the original error, not with an error from closing', async (t) => {
   const { closers, closed } = openThree();
   await t.rejects(closers.closeAfter(new Error('the fourth cannot be opened')), {
     message: 'the fourth cannot be opened',

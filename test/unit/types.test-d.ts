@@ -1,4 +1,5 @@
-// Only compiled, never run. Each case violates the contract in one way and must not compile. The handlers are the cases that do.
+// Only compiled, never run. Each case violates the contract in one way and must not compile. The valid cases
+// are the real handlers.
 
 import { Readable } from 'node:stream';
 import { handlers } from '../../handlers/index.js';

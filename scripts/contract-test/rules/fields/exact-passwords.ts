@@ -18,7 +18,7 @@ const PASSWORD_VARIANTS: [description: string, vary: (password: string) => strin
   ['cut short', (password) => password.slice(0, -1)],
 ];
 
-/** Operations that check a password, and how they are sent with one. */
+/** The operations that check a password, and how a request carries it. */
 const PASSWORD_CHECKS: [
   id: string,
   request: string,
