@@ -14,7 +14,8 @@ import { filterVisible, type PostReaders, type PostsPage, readPage, recheckVisib
  * The newest posts are the same for all users, so concurrent requests share one query for them (see `support/batch.ts`). Three
  * queries are tried one after another, until one of them fills the page:
  *
- *   1. The window: reads the newest posts and filters them for the viewer. It serves nearly every first page.
+ *   1. The window: reads the newest posts and filters them for the viewer. It serves nearly every first
+ *      page. Viewers for whom it was too small skip it for a minute.
  *   2. The wide window: reads the ids of many more posts, filters the ids for the viewer, and then reads the posts of the page.
  *      It serves viewers who may see only few of the newest posts, because most accounts are private.
  *   3. The viewer's own query: combines the newest public posts with the posts of the viewer and the viewer's friends. Concurrent
@@ -42,6 +43,9 @@ const MAX_SHARED_POSTS = 200;
 
 /** How long viewers skip the window after it was too small for them. */
 const WINDOW_SHORTFALL_TTL_MS = 60_000;
+
+/** The end of the default first page. For smaller pages a smaller window is read, which may be too small only by chance. */
+const MIN_SHORTFALL_END = 20;
 
 /** The maximum number of viewers who skip the window. */
 const MAX_WINDOW_SHORTFALLS = 10_000;
@@ -87,7 +91,7 @@ export async function readFeed(stores: Stores, viewer: number, page: Page, clien
     const fromWindow = await readWindow(stores, viewer, page);
     if (fromWindow) return fromWindow;
     // The viewer's next pages start with the wide window, which saves a query that would probably be wasted again.
-    windowShortfalls.set(viewer, end);
+    if (end >= MIN_SHORTFALL_END) windowShortfalls.set(viewer, Math.min(end, windowShortfalls.get(viewer) ?? end));
   }
   return (await readWideWindow(stores, viewer, page)) ?? readByQuery(stores, viewer, page, client);
 }

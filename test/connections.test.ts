@@ -172,6 +172,7 @@ t.test('closes the connection of a body in too many tiny chunks', async (t) => {
   const form = `Authorization: Bearer ${token}\r\nContent-Type: multipart/form-data; boundary=b\r\n`;
   for (const [status, head] of [
     [404, 'POST /nope HTTP/1.1\r\nHost: x\r\n'],
+    [401, 'POST /posts/create HTTP/1.1\r\nHost: x\r\n'],
     [400, `POST /posts/create HTTP/1.1\r\nHost: x\r\n${form}`],
   ] as const) {
     const { socket, received, closed } = openConnection(t, service.url);

@@ -105,6 +105,7 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
     if (!request.readableEnded) failIncomplete();
   });
   request.on('data', (chunk: Buffer) => {
+    if (parts.destroyed) return;
     received += chunk.length;
     if (boundary === undefined) fail(badForm('must have a Content-Type that names its boundary'));
     if (received > maxBytes) fail(bodyTooLarge());

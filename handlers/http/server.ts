@@ -132,7 +132,11 @@ export async function buildServer(
     closing = true;
   });
   server.addHook('onSend', ({ raw }, reply, payload, done) => {
-    if (!raw.complete) delayClose(raw.socket);
+    if (!raw.complete) {
+      delayClose(raw.socket);
+      // If nothing has read the body, Node would discard it without events, and `limitDrain` could not count its chunks.
+      raw.resume();
+    }
     // Otherwise clients could keep their connections open, and the shutdown would wait for them.
     if (closing) reply.header('Connection', 'close');
     done(null, payload);

@@ -26,7 +26,7 @@ export function machineChecks(config: Config, installation: Installation | undef
   const images = diskImages(join(root, 'images'));
   const imageChecks: Check[] = [
     ['images in DATA_DIR', () => images.check().then(() => ok('readable and writable'))],
-    // The marker in the embedded database is not read.
+    // The embedded database is not opened, so its installation is not known.
     ...(stores.postgres ? [['images installation', () => compareClaim(installation, 'images', images)] as const] : []),
   ];
   return [
