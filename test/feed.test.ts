@@ -153,7 +153,7 @@ for (const hidden of [WINDOW_POSTS + 20, WIDE_WINDOW_POSTS - 100, WIDE_WINDOW_PO
 }
 
 t.test(
-  'a viewer skips the window for a minute, except for pages smaller than the one for which it was too small',
+  'after a page for which the window was too small, it is read for the viewer only for smaller pages',
   async (t) => {
     await emptyFeed();
     const [open, stranger] = (await createUsers(2)) as [TestUser, TestUser];

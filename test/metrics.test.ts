@@ -220,6 +220,7 @@ t.test('reports running and waiting password hashes', async (t) => {
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
+  t.teardown(() => end());
   const run = () => hashQueue.run({ lane: 'unauthenticated' }, () => ended);
   const jobs = Array.from({ length: HASH_CONCURRENCY + 1 }, run);
   t.same(await readHashes(), [HASH_CONCURRENCY, 1]);

@@ -62,7 +62,7 @@ export async function createFixture(url: string): Promise<FuzzSetup> {
   const attackers = await repeat(ATTACKERS, createAttacker);
 
   return {
-    secrets: [marker, OWNER_PASSWORD, owner.email],
+    secrets: [marker, OWNER_PASSWORD, ...[owner, friend, publicUser].map(({ email }) => email)],
     fixture: {
       attackers,
       privateUser: {

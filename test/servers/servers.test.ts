@@ -1,24 +1,165 @@
 import { sql } from 'kysely';
 import t from 'tap';
-import { startBalancer } from '../support/balancer.js';
-import { checkContract, failuresIn } from '../support/contract-run.js';
+import { samples } from '../../scripts/contract-test/images.js';
+import { picture } from '../support/picture.js';
 import { startProcess } from '../support/processes.js';
-import { LONG_TIMEOUTS, startTestService } from '../support/service.js';
+import { repeatUntilSettled, runRounds } from '../support/races.js';
+import { createSender } from '../support/requests.js';
+import { befriend, createPost, LONG_TIMEOUTS, PASSWORD, startTestService } from '../support/service.js';
 import { needsServers, openTestStores } from '../support/stores.js';
+import type { TestUser } from '../support/users.js';
 
-/** Rules about one connection, or about documents that each process serves on its own. */
-const RULES_OF_ONE_PROCESS = /^(http|document)\./;
+const NEW_PASSWORD = 'Bright-Lantern-58!';
+const ROUNDS = 12;
+/** The number of concurrent rounds. In each, four clients read during the change. */
+const CONCURRENT_ROUNDS = 4;
+
+type Send = ReturnType<typeof createSender>;
+
+/** A change that is made on one process, and what the other returns before and after it. */
+interface Change {
+  change(here: Send): Promise<{ status: number }>;
+  read(there: Send): Promise<unknown>;
+  before: unknown;
+  after: unknown;
+}
+
+/** Returns a function that sends requests with a user's token. */
+const sendAs =
+  (send: Send, { token }: Pick<TestUser, 'token'>): TestUser['send'] =>
+  (method, path, more) =>
+    send(method, path, { token, ...more });
 
 t.test('changes that one process has acknowledged are visible on the other immediately', needsServers, async (t) => {
-  // One process is that of the test. Two consecutive requests of a rule reach different processes.
+  // One process is that of the test.
   const service = await startTestService(t, LONG_TIMEOUTS);
-  const other = await startProcess(t, service.environment);
-  const url = await startBalancer(t, [service.url, other.url]);
-  const { outcomes, left } = await checkContract(url, { selects: (id) => !RULES_OF_ONE_PROCESS.test(id) });
-  t.same(failuresIn(outcomes), []);
-  t.same(left, []);
-  const passed = outcomes.filter(({ verdict }) => verdict === 'passed').length;
-  t.ok(passed > 500, `${passed} rules passed`);
+  const { url } = await startProcess(t, service.environment);
+  const senders: [Send, Send] = [service.send, createSender(t, url)];
+  const viewer = await service.createUser();
+
+  const me = (user: TestUser) => async (there: Send) => (await sendAs(there, user)('GET', '/auth/me')).status;
+
+  /** Returns a change of a user's sessions, with the statuses of the current and of another session after it. */
+  const changeOfSessions =
+    (send: (user: Send, otherId: string) => Promise<{ status: number }>, after: [current: number, another: number]) =>
+    async (user: TestUser): Promise<Change> => {
+      const another = await user.newSession();
+      const { body: sessions } = await another.send('GET', '/auth/sessions');
+      const { id } = sessions.find(({ current }: { current: boolean }) => current);
+      return {
+        change: (here) => send(sendAs(here, user), id),
+        read: async (there) => [await me(user)(there), await me(another)(there)],
+        before: [200, 200],
+        after,
+      };
+    };
+
+  /** Reads the author's token, a post, whether the feed contains it, and whether the author's full profile is visible. */
+  const view = (author: TestUser, post: number) => async (there: Send) => {
+    const send = sendAs(there, viewer);
+    const [authorStatus, single, feed, profile] = await Promise.all([
+      me(author)(there),
+      send('GET', `/posts/${post}`),
+      send('GET', '/posts?limit=100'),
+      send('GET', `/profiles/${author.id}`),
+    ]);
+    const listed = feed.body.some(({ id }: { id: number }) => id === post);
+    return [authorStatus, single.status, listed, profile.body && 'private' in profile.body];
+  };
+  const VISIBLE = [200, 200, true, true];
+  const HIDDEN = [200, 404, false, false];
+
+  /** Returns a change, by a request of the author, of what the viewer sees of the author and of a new post. */
+  async function changeOfView(
+    author: TestUser,
+    [before, after]: [unknown[], unknown[]],
+    send: (author: Send, post: number) => Promise<{ status: number }>,
+  ): Promise<Change> {
+    const { id } = await createPost(author);
+    return { change: (here) => send(sendAs(here, author), id), read: view(author, id), before, after };
+  }
+  const setPrivate = (send: Send, isPrivate: boolean) =>
+    send('PUT', '/profiles/me', { form: { private: String(isPrivate) } });
+
+  const LIKED = { like_count: 1, liked_by_me: true };
+  const NOT_LIKED = { like_count: 0, liked_by_me: false };
+
+  /** Returns a like or unlike of a post by the viewer. */
+  const changeOfLike = (isLike: boolean) => async (author: TestUser) => {
+    const { id } = await createPost(author);
+    if (!isLike) await viewer.send('POST', `/posts/like?id=${id}`);
+    return {
+      change: (here: Send) => sendAs(here, viewer)(isLike ? 'POST' : 'DELETE', `/posts/like?id=${id}`),
+      async read(there: Send) {
+        const { body: feed } = await sendAs(there, viewer)('GET', '/posts?limit=100');
+        const { like_count, liked_by_me } = feed.find((post: { id: number }) => post.id === id);
+        return { like_count, liked_by_me };
+      },
+      before: isLike ? NOT_LIKED : LIKED,
+      after: isLike ? LIKED : NOT_LIKED,
+    };
+  };
+
+  const changes: Record<string, (user: TestUser) => Promise<Change>> = {
+    'a logout': changeOfSessions((send) => send('POST', '/auth/logout'), [401, 200]),
+    'the end of a session': changeOfSessions((send, id) => send('DELETE', `/auth/sessions/${id}`), [200, 401]),
+    'the end of all other sessions': changeOfSessions((send) => send('DELETE', '/auth/sessions'), [200, 401]),
+    'a password change': changeOfSessions(
+      (send) => send('PUT', '/profiles/me', { form: { password: NEW_PASSWORD, current_password: PASSWORD } }),
+      [401, 401],
+    ),
+    'a change of the profile to private': (user) =>
+      changeOfView(user, [VISIBLE, HIDDEN], (send) => setPrivate(send, true)),
+    'a change of the profile to public': async (user) => {
+      await setPrivate(user.send, true);
+      return changeOfView(user, [HIDDEN, VISIBLE], (send) => setPrivate(send, false));
+    },
+    'the beginning of a friendship': async (user) => {
+      await setPrivate(user.send, true);
+      await viewer.send('POST', `/friends/request?to=${user.id}`);
+      return changeOfView(user, [HIDDEN, VISIBLE], (send) => send('POST', `/friends/accept?from=${viewer.id}`));
+    },
+    'the end of a friendship': async (user) => {
+      await setPrivate(user.send, true);
+      await befriend(user, viewer);
+      return changeOfView(user, [VISIBLE, HIDDEN], (send) => send('DELETE', `/friends/remove?id=${viewer.id}`));
+    },
+    'the deletion of an account': (user) =>
+      changeOfView(user, [VISIBLE, [401, 404, false, false]], (send) =>
+        send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
+      ),
+    'the deletion of a post': (user) =>
+      changeOfView(user, [VISIBLE, [200, 404, false, true]], (send, id) => send('DELETE', `/posts/delete?id=${id}`)),
+    'another picture': async (user) => ({
+      change: (here) => sendAs(here, user)('PUT', '/profiles/me', { form: { image: picture() } }),
+      async read(there) {
+        const send = sendAs(there, user);
+        const { profile_link: link } = (await send('GET', '/profiles/me')).body;
+        return link && (await send('GET', link)).bytes.equals(samples.png);
+      },
+      before: null,
+      after: true,
+    }),
+    'a like': changeOfLike(true),
+    'an unlike': changeOfLike(false),
+  };
+
+  for (const [name, arrange] of Object.entries(changes)) {
+    t.test(name, (t) =>
+      // The other process is read continuously. The processes swap roles every round.
+      runRounds(ROUNDS, CONCURRENT_ROUNDS, async (round) => {
+        const [here, there] = (round % 2 === 0 ? senders : senders.toReversed()) as [Send, Send];
+        const { change, read, before, after } = await arrange(await service.createUser());
+        t.same(await read(there), before, 'before');
+        const changeAndRead = async () => {
+          t.equal((await change(here)).status, 200);
+          return read(there);
+        };
+        const reader = () => read(there);
+        t.same(await repeatUntilSettled(changeAndRead(), reader, reader, reader, reader), after, 'after');
+      }),
+    );
+  }
 });
 
 t.test('the server ends idle transactions of every pool', needsServers, async (t) => {

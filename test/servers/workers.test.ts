@@ -82,15 +82,21 @@ t.test('workers', needsServers, async (t) => {
   });
 });
 
-t.test('a worker that cannot start ends the service, and SIGTERM ends all workers', needsServers, async (t) => {
-  const environment = { ...(await freshStores(t)), WORKERS: String(WORKERS), LOG_LEVEL: 'info', LOG_FORMAT: 'json' };
-  const running = await startProcess(t, environment);
-  const PORT = new URL(running.url).port;
-  const { code, output } = await startAndFail(t, { ...environment, PORT, OPS_HOST: '0.0.0.0' });
-  t.equal(code, 1);
-  t.match(output, /EADDRINUSE/);
-  t.match(output, /OPS_HOST 0\.0\.0\.0 is not a loopback address/, 'the primary process warns of the configuration');
-  // A worker that does not respond is killed after 15 seconds.
-  process.kill(Number(/"pid":(\d+),"msg":"worker started"/.exec(running.output())?.[1]), 'SIGSTOP');
-  t.equal(await running.end('SIGTERM'), 0);
-});
+t.test(
+  'a worker that cannot start ends the service, and SIGTERM ends even workers that do not respond',
+  needsServers,
+  async (t) => {
+    const environment = { ...(await freshStores(t)), WORKERS: String(WORKERS), LOG_LEVEL: 'info', LOG_FORMAT: 'json' };
+    const running = await startProcess(t, environment);
+    const PORT = new URL(running.url).port;
+    const { code, output } = await startAndFail(t, { ...environment, PORT, OPS_HOST: '0.0.0.0' });
+    t.equal(code, 1);
+    t.match(output, /EADDRINUSE/);
+    t.match(output, /OPS_HOST 0\.0\.0\.0 is not a loopback address/, 'the primary process warns of the configuration');
+    // A worker that does not respond is killed after 15 seconds.
+    const pid = Number(/"pid":(\d+),"msg":"worker started"/.exec(running.output())?.[1]);
+    process.kill(pid, 'SIGSTOP');
+    t.equal(await running.end('SIGTERM'), 0);
+    t.throws(() => process.kill(pid, 0), 'the worker has ended');
+  },
+);

@@ -11,7 +11,7 @@ export async function startBalancer(t: Test, urls: readonly string[]): Promise<s
     const { hostname, port } = new URL(urls[count % urls.length] ?? '');
     const forwarded = request({ hostname, port, method, path, headers }, (response) => {
       outgoing.writeHead(response.statusCode ?? 0, response.rawHeaders);
-      response.pipe(outgoing);
+      response.on('error', () => outgoing.destroy()).pipe(outgoing);
     });
     // The service may respond and close the connection before it has read the whole body.
     forwarded.on('error', () => outgoing.headersSent || outgoing.destroy());

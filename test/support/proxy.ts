@@ -173,7 +173,7 @@ export async function startProxy(t: Test, target: string, defaultPort = ''): Pro
         if (next === 'reset' && !connection.isSilent) connection.client.resetAndDestroy();
       }
       if (next === 'refuse') stopListening();
-      // While the port was closed, the system may have lent it to an outgoing connection of another program.
+      // While the port was closed, the system may have assigned it to an outgoing connection of another program.
       else if (!listener) await until(async () => listen(ownPort).then(Boolean, () => false));
     },
     async heal() {

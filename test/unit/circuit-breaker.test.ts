@@ -166,7 +166,7 @@ t.test('the circuit stays open until the store is warmed up', async (t) => {
   await until(() => !breaker.isOpen);
 });
 
-t.test('of errors in the warm-up, only an unavailable store keeps the circuit open', async (t) => {
+t.test('an error in the warm-up keeps the circuit open only if the store is unavailable', async (t) => {
   const { breaker, store } = createFixture();
   let warmUps = 0;
   const failWith = (error: Error) => {
