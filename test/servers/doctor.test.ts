@@ -274,7 +274,7 @@ t.test('warns of more processes than cores, and of too few connections for their
   });
   await queriesTo(environment)(`alter database ${databaseOf(environment)} connection limit 16`);
   await expectRows(t, environment, {
-    WORKERS: row('ok', /^1 for/),
+    WORKERS: row('ok', /^1, cores: \d+$/),
     'PostgreSQL connections': row('warning', /^17 needed for WORKERS=1, 16 allowed/),
     'Neo4j connections': row('ok', /^up to 23/),
   });
