@@ -170,7 +170,7 @@ for (const { title, chunks, maxReadBytes, requests } of [
   {
     title: 'an endless body in tiny chunks',
     chunks: '1\r\nx\r\n'.repeat(10_000),
-    maxReadBytes: 2 ** 20,
+    maxReadBytes: 8 * 2 ** 20,
     requests: [
       [404, NOT_FOUND],
       [401, UNAUTHENTICATED_FORM],
