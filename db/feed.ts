@@ -14,8 +14,8 @@ import { filterVisible, type PostReaders, type PostsPage, readPage, recheckVisib
  * The newest posts are the same for all users, so concurrent requests share one query for them (see `support/batch.ts`). Three
  * queries are tried one after another, until one of them fills the page:
  *
- *   1. The window: reads the newest posts and filters them for the viewer. It serves nearly every first
- *      page. Viewers for whom it was too small skip it for a minute.
+ *   1. The window: reads the newest posts and filters them for the viewer. It serves nearly every first page. Viewers for
+ *      whom it was too small skip it for a minute.
  *   2. The wide window: reads the ids of many more posts, filters the ids for the viewer, and then reads the posts of the page.
  *      It serves viewers who may see only few of the newest posts, because most accounts are private.
  *   3. The viewer's own query: combines the newest public posts with the posts of the viewer and the viewer's friends. Concurrent

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 /** Returns the sections of a Markdown document, each of which begins with its title. */
 export const sectionsOf = (document: string): string[] => document.split(/^## /m).slice(1);
 
-/** Returns the section of a Markdown document with this title. Throws if there is none. */
+/** Returns the section with this title from a Markdown document. Throws if the document has no such section. */
 export function sectionOf(document: string, title: string): string {
   const found = document.split(/^##? /m).find((section) => section.startsWith(`${title}\n`));
   if (found === undefined) throw new Error(`no section “${title}”`);

@@ -28,14 +28,14 @@ const error = (status: number, code: string, message: string, errors?: object[])
 });
 const ok = (body: unknown = { message: 'Done.' }): Reply => ({ status: 200, body });
 
-/** Returns a 400 that lists these fields with a code, or undefined if there are none. */
+/** Returns a 400 response that lists these fields with a code, or undefined if there are no fields. */
 function refuse(code: string, fields: string[]): Reply | undefined {
   if (fields.length === 0) return undefined;
   const errors = fields.map((field) => ({ in: 'body', field, code, message: 'is missing or unknown' }));
   return error(400, 'invalid_request', 'The request is not valid.', errors);
 }
 
-/** Returns a 400 that lists the missing fields, or undefined if there are none. */
+/** Returns a 400 response that lists the missing fields, or undefined if no field is missing. */
 const refuseMissing = (fields: Record<string, string>, ...names: string[]) =>
   refuse(
     'required',
