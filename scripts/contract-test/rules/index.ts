@@ -36,7 +36,7 @@ export const groups: Subject[][] = [
     viewers,
     updates,
     fields,
-    uploads,
+    ...uploads,
     bodies,
     refusals,
     concurrency,

@@ -29,7 +29,7 @@ interface Form {
   field: 'image' | 'profile_link';
 }
 
-const FORMS: [Form, ...Form[]] = [
+export const FORMS: [Form, ...Form[]] = [
   { id: 'create', title: 'POST /posts/create', successStatus: 201, canRemove: false, field: 'image' },
   { id: 'edit', title: 'PUT /posts/edit', successStatus: 200, canRemove: true, field: 'image' },
   { id: 'profile', title: 'PUT /profiles/me', successStatus: 200, canRemove: true, field: 'profile_link' },
