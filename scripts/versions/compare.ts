@@ -4,6 +4,9 @@ import { operationsOf, resolveReferences } from '../generate/document.js';
 import { type Change, findChanges } from './oasdiff.js';
 import { versionProblem } from './version-problem.js';
 
+/** The last released document, on one line, because only programs read it. */
+export const RELEASED_FILE = 'scripts/versions/released.json';
+
 /**
  * Returns the versions of two OpenAPI documents, the changes between them that clients can notice, and a message if the version
  * number of the second does not reflect them.

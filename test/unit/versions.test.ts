@@ -1,21 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { parse } from 'yaml';
-import { compare } from '../../scripts/versions/compare.js';
+import { compare, RELEASED_FILE } from '../../scripts/versions/compare.js';
 import { isOasdiffBuilt } from '../../scripts/versions/oasdiff.js';
 import { versionProblem } from '../../scripts/versions/version-problem.js';
 import { runCommand } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
-
-const RELEASED = 'scripts/versions/released.yaml';
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is changed freely.
 type Document = any;
 
 /** Writes a changed copy of the released document, and returns its path. */
 async function writeChanged(t: Test, change: (document: Document) => void): Promise<string> {
-  const document = parse(await readFile(RELEASED, 'utf8'));
+  const document = JSON.parse(await readFile(RELEASED_FILE, 'utf8'));
   change(document);
   const file = join(await temporaryDirectory(t), 'openapi.json');
   await writeFile(file, JSON.stringify(document));
@@ -71,7 +68,7 @@ const needsOasdiff = { skip: !isOasdiffBuilt() && 'needs oasdiff, which npm run 
 for (const [kind, cases] of Object.entries(CHANGES)) {
   t.test(`recognizes changes: ${kind}`, needsOasdiff, async (t) => {
     for (const [what, change] of Object.entries(cases)) {
-      const { changes } = await compare(RELEASED, await writeChanged(t, change));
+      const { changes } = await compare(RELEASED_FILE, await writeChanged(t, change));
       const isBreaking = changes.some(({ breaking }) => breaking);
       t.equal(isBreaking ? 'breaking' : changes.length > 0 ? 'adding' : 'none', kind, what);
     }
