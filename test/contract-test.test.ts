@@ -8,7 +8,13 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import t, { type Test } from 'tap';
 import { createClient } from '../scripts/contract-test/client.js';
 import { contract, version } from '../scripts/contract-test/document.js';
-import { describeExchange, maskSecrets, type RequestOptions } from '../scripts/contract-test/exchange.js';
+import {
+  type CheckedResponse,
+  describeExchange,
+  maskSecrets,
+  type RequestOptions,
+} from '../scripts/contract-test/exchange.js';
+import { findInFeed } from '../scripts/contract-test/fixtures.js';
 import { createLimits } from '../scripts/contract-test/limits.js';
 import { allRules, FULL_RUN_REQUESTS } from '../scripts/contract-test/run.js';
 import { expectEmptyStores } from './support/contents.js';
@@ -319,6 +325,7 @@ t.test('exits with 2 and one line if it cannot run', async (t) => {
     [['--base-url', unreachable, '--known-failures', 'no.txt'], /^ENOENT: .*no.txt/],
     [['--base-url', unreachable, '--only-failed', 'README.md'], /^README.md is not a JSON report of a run$/],
     [['--base-url', unreachable, '--timeout', 'long'], /^--timeout: /],
+    [['--base-url', unreachable, '--timeout', 'Infinity'], /^--timeout: /],
     [['--base-url', unreachable], /^Contract .*\nno response to POST \/auth\/login: .*ECONNREFUSED/],
   ] as [string[], RegExp][]) {
     const { code, output } = await runContractTest(t, ...args);
@@ -402,6 +409,17 @@ t.test('does not wait for a window whose end is not stated in seconds', async (t
   t.equal(states.general.remaining, undefined);
   update('general', new Headers({ ...headers, 'X-RateLimit-Reset': '900' }));
   t.equal(states.general.remaining, 0);
+});
+
+t.test('the search for a post ends if the service ignores the offset', async (t) => {
+  const body = Array.from({ length: 20 }, (_, index) => ({ id: 100 - index }));
+  let requests = 0;
+  const send = async () => {
+    requests += 1;
+    if (requests > 9) throw new Error('endless');
+    return { status: 200, headers: new Headers(), body, bytes: Buffer.alloc(0) } as unknown as CheckedResponse;
+  };
+  await t.rejects(findInFeed({ send }, { id: 7 }, 20), { message: 'other posts with offset=15' });
 });
 
 t.test('on Ctrl-C writes the reports and deletes the accounts before it exits', async (t) => {

@@ -1,5 +1,6 @@
 import type { components } from '../../generated/types.js';
 import type { CheckedResponse, RequestOptions } from './exchange.js';
+import { expectThat } from './expect.js';
 import { samples } from './images.js';
 import type { Requester, TestUsers, User } from './users.js';
 
@@ -21,11 +22,15 @@ export async function findInFeed(
   { id }: Pick<Post, 'id'>,
   limit: number,
 ): Promise<{ found: boolean; response: CheckedResponse }> {
+  let previousIds: number[] = [];
   for (let offset = 0; ; offset += limit - 5) {
     const response = await send(200, `GET /posts?limit=${limit}&offset=${offset}`);
-    const posts = response.body as Post[];
-    const found = posts.some((post) => post.id === id);
-    if (found || posts.length < limit || posts.every((post) => post.id < id)) return { found, response };
+    const ids = idsOf(response.body as Post[]);
+    const found = ids.includes(id);
+    if (found || ids.length < limit || ids.every((other) => other < id)) return { found, response };
+    // Otherwise the search would not end on a service that ignores the offset.
+    expectThat(ids.join() !== previousIds.join(), `other posts with offset=${offset}`, response);
+    previousIds = ids;
   }
 }
 

@@ -62,7 +62,8 @@ type Arguments = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['valu
 
 function parseTimeoutMs(text: string): number {
   const timeoutMs = Number(text) * 1000;
-  if (!(timeoutMs > 0)) throw new CommandError(`--timeout: "${text}" must be a positive number of seconds`);
+  if (!(timeoutMs > 0 && Number.isFinite(timeoutMs)))
+    throw new CommandError(`--timeout: "${text}" must be a positive number of seconds`);
   return timeoutMs;
 }
 
