@@ -25,7 +25,7 @@ export interface Observer {
   onExchange(method: string, path: string, sent: RequestOptions, response: CheckedResponse): void;
 }
 
-/** The number of requests in each rate limit bucket, with retries. */
+/** The number of requests in each rate limit bucket, including retries. */
 export type RequestCounts = Record<Bucket, number>;
 
 export type Client = ReturnType<typeof createClient>;

@@ -5,7 +5,8 @@ import { samples } from './images.js';
 /** Metadata that the service must remove. */
 export const SECRET = 'Identifying';
 
-const latin1 = (text: string) => Buffer.from(text, 'latin1');
+/** Returns the bytes of a text, one for each character. */
+export const latin1 = (text: string) => Buffer.from(text, 'latin1');
 export const u16 = (value: number) => Buffer.from([value >> 8, value & 255]);
 export const u32 = (value: number) => Buffer.concat([u16(value >>> 16), u16(value & 0xffff)]);
 const u32le = (value: number) => u32(value).reverse();

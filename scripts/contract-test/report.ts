@@ -4,7 +4,7 @@ import type { ExchangeDescription } from './exchange.js';
 import { isUnexpectedFailure, type Outcome, type Run } from './run.js';
 
 /** The values of a report that are not results of the run. */
-export interface ReportContext {
+interface ReportContext {
   baseUrl: string;
   seed: string;
   /** The file that lists the known failures. */

@@ -134,7 +134,7 @@ export async function run(settings: Settings): Promise<Run> {
 
   const howEnded = () =>
     settings.signal.aborted ? 'interrupted' : bailController.signal.aborted ? 'bailed' : 'complete';
-  /** Set when the rules have been checked: a later interrupt only ends the deletion of accounts. */
+  /** Set when the rules have been checked. A later interrupt affects only the deletion of the accounts. */
   let rulesEnded: Run['ended'] | undefined;
 
   async function summarize(left: number[]): Promise<Run> {

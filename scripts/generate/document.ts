@@ -25,7 +25,7 @@ interface RawOperation extends Pick<Operation, 'responses'> {
   'x-no-body'?: boolean;
 }
 
-export interface Parameter {
+interface Parameter {
   name: string;
   required?: boolean;
   schema: Schema;

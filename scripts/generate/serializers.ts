@@ -7,14 +7,14 @@ import type { Operation } from './document.js';
  * list. They are compiled by fast-json-stringify.
  */
 export async function generateSerializers(operations: Operation[]): Promise<string> {
-  const builders = new Map<string, { name: string; code: string }>();
+  const serializers = new Map<string, { name: string; code: string }>();
   const nameOf = (schema: object): string => {
     const key = JSON.stringify(schema);
-    const existing = builders.get(key);
+    const existing = serializers.get(key);
     if (existing) return existing.name;
-    const name = `serialize${builders.size}`;
+    const name = `serialize${serializers.size}`;
     const code = fastJsonStringify(schema, { mode: 'standalone' }) as unknown as string;
-    builders.set(key, { name, code });
+    serializers.set(key, { name, code });
     return name;
   };
   const table = operations.map(({ id, responses }) => {
@@ -28,7 +28,7 @@ export async function generateSerializers(operations: Operation[]): Promise<stri
     const { type, items } = responses['200']?.content?.['application/json']?.schema ?? {};
     return type === 'array' && items ? [`  ${id}: ${nameOf(items)},`] : [];
   });
-  const modules = [...builders.values()].map(
+  const modules = [...serializers.values()].map(
     ({ name, code }) =>
       `const ${name} = (() => { const module = {};\n${code.replace(/\n\s*\n/g, '\n').trim()}\nreturn module.exports; })();`,
   );

@@ -10,11 +10,11 @@ export async function generateTypes(document: OpenAPI3, operations: readonly Ope
   const nodes = await openapiTypescript(document, {
     transform: ({ format }) => (format === 'binary' ? ts.factory.createTypeReferenceNode('Blob') : undefined),
   });
-  const openIds = operations.filter(({ secured }) => !secured).map(({ id }) => `'${id}'`);
+  const unsecuredIds = operations.filter(({ secured }) => !secured).map(({ id }) => `'${id}'`);
   return `${astToString(nodes)}
 export type OperationId = keyof operations;
 
 /** The operations that need no credentials. */
-export type UnsecuredOperationId = ${openIds.join(' | ')};
+export type UnsecuredOperationId = ${unsecuredIds.join(' | ')};
 `;
 }

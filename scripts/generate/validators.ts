@@ -12,7 +12,7 @@ const mapProperties = (schema: Schema, map: (property: Schema) => Schema): Schem
   ),
 });
 
-/** Returns a schema that accepts any value for a file, whose signature is checked on reading. */
+/** Returns a schema that accepts any value for a file. The signature of the file is checked when the form is read. */
 const withoutFiles = (schema: Schema): Schema =>
   mapProperties(schema, (property) => (isFile(property) ? {} : property));
 

@@ -10,7 +10,7 @@ async function expectLikes({ send }: Requester, postId: number, count: number, l
   expectEqual(response, 'like_count and liked_by_me', likesOf(response.body), [count, likedByMe]);
 }
 
-/** The operations, with the opposite one and the `like_count` and `liked_by_me` that they lead to. */
+/** Like and unlike, each with the method of the opposite operation, and the `like_count` and `liked_by_me` afterwards. */
 const METHODS: { name: string; method: string; opposite: string; expected: [count: number, likedByMe: boolean] }[] = [
   { name: 'like', method: 'POST', opposite: 'DELETE', expected: [1, true] },
   { name: 'unlike', method: 'DELETE', opposite: 'POST', expected: [0, false] },

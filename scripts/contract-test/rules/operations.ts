@@ -23,7 +23,7 @@ export function exampleBody({ requestBody }: ContractOperation): RequestOptions 
   return { form: Object.fromEntries(Object.entries(example.value).map(([name, value]) => [name, String(value)])) };
 }
 
-const JSON_TYPE = contentType('application/json');
+const JSON_HEADERS = contentType('application/json');
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** A request for each operation that takes a form, and the names of its text fields. */
@@ -79,7 +79,7 @@ export const operations: Subject = {
       '__proto__ and constructor are undocumented fields like any other, and return 400.',
       async ({ send }) => {
         const body = `{"password":"${WRONG_PASSWORD}","__proto__":{"a":1}}`;
-        expectProblems(await send(400, 'DELETE /profiles/me', { body, headers: JSON_TYPE }), 'body.__proto__');
+        expectProblems(await send(400, 'DELETE /profiles/me', { body, headers: JSON_HEADERS }), 'body.__proto__');
         const form = { title: 'A', text: 'A', constructor: 'x' };
         expectProblems(await send(400, 'POST /posts/create', { form }), 'body.constructor');
         expectProblemCodes(await send(400, 'GET /posts?__proto__=1'), 'query.__proto__ unknown_field');
@@ -107,7 +107,7 @@ export const operations: Subject = {
       async ({ send }) => {
         const notUtf8 = Buffer.from('{"password":"\xff"}', 'latin1');
         for (const body of ['{', '[]', '7', 'null', '"x"', ' ', notUtf8]) {
-          const response = await send(400, 'DELETE /profiles/me', { body, headers: JSON_TYPE });
+          const response = await send(400, 'DELETE /profiles/me', { body, headers: JSON_HEADERS });
           expectErrorShape(expectProblems(response, 'body.'));
         }
       },
@@ -117,11 +117,11 @@ export const operations: Subject = {
       'http.body.too-large',
       'A JSON body of 64 KiB is accepted. A larger body returns 413 regardless of its fields and the query. Without credentials it returns 401.',
       async ({ send }, users) => {
-        // Fewer characters than bytes.
+        // The text has fewer characters than bytes, because the limit counts bytes.
         const json = Buffer.from(JSON.stringify({ extra: 'é'.repeat(1000) }));
         const sent = (byteCount: number, headers = {}) => ({
           body: Buffer.concat([json, Buffer.alloc(byteCount - json.length, ' ')]),
-          headers: { ...JSON_TYPE, ...headers },
+          headers: { ...JSON_HEADERS, ...headers },
         });
         for (const headers of [{}, CHUNKED]) {
           const atLimit = await send(400, 'DELETE /profiles/me', sent(MAX_BODY_BYTES, headers));

@@ -56,7 +56,7 @@ async function expectShown({ user, friend, requested, post, profile }: UpdatedAc
 }
 
 /** The fields of a profile update, with the form that is sent and the expected change of the profile. */
-const PROFILE_FIELDS: [
+const PROFILE_UPDATES: [
   field: string,
   form: (users: TestUsers, user: User) => Form,
   expectedChange: (form: Form, updated: Profile) => Partial<Profile>,
@@ -75,7 +75,7 @@ const PROFILE_FIELDS: [
   ['remove_image', () => ({ remove_image: 'true' }), () => ({ profile_link: null })],
 ];
 
-const profileRules = PROFILE_FIELDS.map(([name, formOf, expectedChange]) => {
+const profileRules = PROFILE_UPDATES.map(([name, formOf, expectedChange]) => {
   const field = name.split('.')[0] ?? name;
   return rule(
     `profiles.update.only.${name}`,
@@ -110,14 +110,15 @@ const profileRules = PROFILE_FIELDS.map(([name, formOf, expectedChange]) => {
   );
 });
 
-const POST_FIELDS: [field: string, form: Form, expectedChange: (updated: Post) => Partial<Post>][] = [
+/** The fields of an edit, with the form that is sent and the expected change of the post. */
+const POST_EDITS: [field: string, form: Form, expectedChange: (updated: Post) => Partial<Post>][] = [
   ['title', { title: 'Another title' }, () => ({ title: 'Another title' })],
   ['text', { text: 'Another text' }, () => ({ text: 'Another text' })],
   ['image', { image: GIF }, ({ image }) => ({ image })],
   ['remove_image', { remove_image: 'true' }, () => ({ image: null })],
 ];
 
-const postRules = POST_FIELDS.map(([field, form, expectedChange]) =>
+const postRules = POST_EDITS.map(([field, form, expectedChange]) =>
   rule(
     `posts.edit.only.${field}`,
     `PUT /posts/edit with ${field} changes only ${field}, and not likes, author or created_at. The post and all lists show the new value.`,

@@ -11,7 +11,7 @@ import {
 } from '../friends/pairs.js';
 import { expectOneSuccess, getPair, race, raceRule } from './races.js';
 
-/** Races between requests of two users. */
+/** A race between requests of two users. */
 type RelationRace = [id: string, description: string, setup: Step[], requests: PairRequest[], loserStatus: number];
 
 const RELATION_RACES: RelationRace[] = [

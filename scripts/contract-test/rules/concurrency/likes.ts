@@ -4,7 +4,7 @@ import { type Rule, rule } from '../../rule.js';
 import type { User } from '../../users.js';
 import { copies, ROUNDS_PER_RACE, race, raceRule } from './races.js';
 
-async function likesOf({ send }: User, id: number): Promise<[count: number, likedByMe: boolean]> {
+async function readLikes({ send }: User, id: number): Promise<[count: number, likedByMe: boolean]> {
   const { like_count, liked_by_me } = (await send(200, `GET /posts/${id}`)).body;
   return [like_count, liked_by_me];
 }
@@ -16,9 +16,9 @@ export const likeRaces: Rule[] = [
     async ({ one, other }, _, users) => {
       const { id } = await users.shared('post that is liked repeatedly', () => publish(one));
       const [liked] = await race(200, ...copies(4, other, `POST /posts/like?id=${id}`));
-      expectEqual(liked, 'the likes', await likesOf(other, id), [1, true]);
+      expectEqual(liked, 'the likes', await readLikes(other, id), [1, true]);
       const [unliked] = await race(200, ...copies(4, other, `DELETE /posts/like?id=${id}`));
-      expectEqual(unliked, 'the likes', await likesOf(other, id), [0, false]);
+      expectEqual(unliked, 'the likes', await readLikes(other, id), [0, false]);
     },
   ),
 
@@ -30,9 +30,9 @@ export const likeRaces: Rule[] = [
       const { id } = await publish(one);
       const like = `POST /posts/like?id=${id}`;
       const [response] = await race(200, [one, like], [other, like], [third, like]);
-      expectEqual(response, 'the likes', await likesOf(one, id), [3, true]);
+      expectEqual(response, 'the likes', await readLikes(one, id), [3, true]);
       await race(200, [other, like], [other, `DELETE /posts/like?id=${id}`]);
-      const [count, likedByMe] = await likesOf(other, id);
+      const [count, likedByMe] = await readLikes(other, id);
       expectEqual(response, 'the likes', count, likedByMe ? 3 : 2);
     },
   ),
@@ -60,12 +60,12 @@ export const likeRaces: Rule[] = [
           const count = participants.filter((_, user) => likes(user, post)).length;
           for (const [user, reader] of participants.entries()) {
             const response = await reader.send(200, `GET /posts/${id}`);
-            expectEqual(response, 'the likes', await likesOf(reader, id), [count, likes(user, post)]);
+            expectEqual(response, 'the likes', await readLikes(reader, id), [count, likes(user, post)]);
           }
         }
       }
       const response = await viewers.friend.send(200, `GET /posts/${hidden.id}`);
-      expectEqual(response, 'the likes of the hidden post', await likesOf(viewers.friend, hidden.id), [1, true]);
+      expectEqual(response, 'the likes of the hidden post', await readLikes(viewers.friend, hidden.id), [1, true]);
     },
   ),
 

@@ -146,7 +146,7 @@ export const exceededRule = (bucket: Bucket) =>
         // A gateway has a connection of its own to the client.
         if (closesConnection) expectEqual(response, 'Connection', response.headers.get('connection'), 'close');
       }
-      // Without a retry, which would hide a 429.
+      // A retry would hide a 429.
       const otherResponse = await probe(users, otherBucket, { allow429: true });
       expectThat(otherResponse.status !== 429, 'requests of the other bucket to pass', otherResponse);
     },

@@ -12,7 +12,7 @@ async function expectUsers({ send }: User, path: string, wanted: readonly number
   return response;
 }
 
-/** As `expectUsers`, and checks that each entry equals the profile of the user. */
+/** Does the same as `expectUsers`, and checks that each entry equals the profile of its user. */
 async function expectProfiles(user: User, path: string, wanted: readonly number[]): Promise<CheckedResponse> {
   const response = await expectUsers(user, path, wanted);
   for (const entry of response.body) {
@@ -65,7 +65,7 @@ export const friendListRules: Rule[] = [
 
   rule(
     'friends.lists.apart',
-    'GET /friends returns friends only, and GET /friends/requests incoming requests only. A change of privacy keeps both.',
+    'GET /friends returns friends only, and GET /friends/requests incoming requests only. If an account becomes private or public, its entries stay in both lists.',
     async (users) => {
       const fixture = await visibilityFixture(users);
       const { viewers, owned } = fixture;

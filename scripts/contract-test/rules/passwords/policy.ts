@@ -102,7 +102,7 @@ const ACCEPTED: [id: string, sentence: string, passwords: string[]][] = [
   ],
   [
     'short-sequence',
-    'Two equal characters in a row, three in different cases, and three keys, letters or digits in sequence are accepted. No sequence continues from z to a, or from 9 to 0.',
+    'Two equal characters in a row, the same letter three times in different cases, and three keys, letters or digits in sequence are accepted. No sequence continues from z to a, or from 9 to 0.',
     [
       'Teal-Lantern_588',
       'Teal-LantnNn_58',
@@ -154,7 +154,7 @@ const CONTAINED: [id: string, part: string, code: string, cases: [fields: Fields
   ],
 ];
 
-/** Fields of which the password Teal_58-Harbour contains a permitted part. */
+/** Fields that share a part with the password Teal_58-Harbour, which is valid with each of them. */
 const PERMITTED_PARTS: Fields[] = [
   { username: 'harbour-seal' },
   { email: 'harbour.seal@example.org' },

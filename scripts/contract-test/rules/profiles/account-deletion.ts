@@ -20,7 +20,7 @@ const deletedAccount = (users: TestUsers) =>
     const picture: string = (await deleted.send(200, 'PUT /profiles/me', { form })).body.profile_link;
     const { id, image } = await publish(deleted, { image: png() });
     const postIds = [id];
-    // More than a page of a list.
+    // The posts do not fit on one page of a list.
     while (postIds.length < 21) postIds.push((await publish(deleted)).id);
     const liked = await publish(friend);
     await deleted.send(200, `POST /posts/like?id=${liked.id}`);

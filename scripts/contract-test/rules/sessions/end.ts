@@ -12,7 +12,7 @@ const samRule = userRules('sam');
 export const endRules: Rule[] = [
   samRule(
     'auth.logout.ends-session',
-    'Logout invalidates the token of the session and clears the cookie. With a header and a cookie of different sessions, it ends that of the header.',
+    'Logout invalidates the token of the session and clears the cookie. If the header and the cookie belong to different sessions, it ends the session of the header.',
     async (sam, users) => {
       const session = await startSession(users, sam);
       const response = await session.send(200, 'POST /auth/logout', withCookie(sam.token));
@@ -81,7 +81,7 @@ export const endRules: Rule[] = [
       const stranger = await users.sharedUser('sam');
       const tokens = [user.token];
       while (tokens.length <= OTHER_SESSIONS) tokens.push((await users.login(user)).body.token);
-      // Neither the oldest nor the newest session.
+      // The current session is neither the oldest nor the newest one.
       const [current] = tokens.slice(OTHER_SESSIONS / 2) as [string];
       const send = (request: string) => users.anonymous.send(200, request, { token: current });
       const list = await send('GET /auth/sessions');

@@ -4,9 +4,6 @@ import { png, publish, type RawPart, rawForm } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
 
-/** Returns the bytes of a text, one for each character. */
-export const latin1 = (text: string) => Buffer.from(text, 'latin1');
-
 export const textPart = (name: string, content: string): RawPart => ({ name, content });
 
 export const imagePart = (content: Uint8Array, type?: string, fileName = 'photo.of.me.png'): RawPart => ({

@@ -10,6 +10,7 @@ import {
   gifExtension,
   insertBeforeEnd,
   jpeg,
+  latin1,
   png,
   riff,
   SECRET,
@@ -20,7 +21,7 @@ import {
   webpImage,
 } from '../../image-builders.js';
 import { samples } from '../../images.js';
-import { expectStored, formRules, imagePart, latin1, type Uploader } from './forms.js';
+import { expectStored, formRules, imagePart, type Uploader } from './forms.js';
 
 /** A file that has only the start of a JPEG. */
 const UNREADABLE = Buffer.concat([samples.jpeg.subarray(0, 3), latin1('<script>alert(1)</script>\0\r\n')]);
@@ -116,8 +117,8 @@ const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
 ];
 
 /**
- * Images with metadata that need not be removed byte for byte: a service may overwrite it, if other parts of the file state
- * offsets or lengths, and may keep an orientation of 1.
+ * Images with metadata that a service may remove in several ways, so only the bytes of the `picture` are compared. Where other
+ * parts of the file state offsets or lengths, it may overwrite the metadata. It may keep an orientation of 1.
  */
 const WITH_INNER_METADATA: [bytes: Buffer, type: string, picture: string | Buffer][] = [
   [avif([PICTURE, { type: 'Exif', data: Buffer.concat([Buffer.alloc(4), tiff(1)]) }]), 'image/avif', PICTURE.data],
@@ -133,7 +134,7 @@ const WITH_INNER_METADATA: [bytes: Buffer, type: string, picture: string | Buffe
   [riff(vp8x(0x02), webpChunk('ANMF', Buffer.concat([webpFrame, webpChunk('XMP ', SECRET)]))), 'image/webp', webpImage],
 ];
 
-/** Images with metadata whose structure cannot be followed: files that are cut off, or with other bytes before it. */
+/** Damaged images with metadata: files that are cut off, or that have other bytes before the metadata. */
 const DAMAGED: [bytes: Buffer, type: string][] = [
   [jpeg([exif(tiff(6))]).subarray(0, 60), 'image/jpeg'],
   [Buffer.concat([UNREADABLE, exif(tiff(6))]), 'image/jpeg'],
@@ -217,7 +218,7 @@ export const metadataRules = [
 
   ...formRules(
     'metadata.kept',
-    'stores an image without identifying metadata byte for byte: with a color profile, a resolution, a loop count or zeros at its end, and also a file that only starts like a JPEG.',
+    'stores an image without identifying metadata byte for byte, even if it has a color profile, a resolution, a loop count or zeros at its end, or only starts like a JPEG.',
     async (uploader) => {
       for (const [bytes, type] of WITHOUT_METADATA) await expectStored(uploader, bytes, type, type);
     },

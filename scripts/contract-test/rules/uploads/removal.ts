@@ -1,6 +1,7 @@
 import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual, expectProblemCodes, expectProblems, expectThat } from '../../expect.js';
 import { type Post, png, publish } from '../../fixtures.js';
+import { latin1 } from '../../image-builders.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 import type { User } from '../../users.js';
@@ -12,7 +13,6 @@ import {
   formRules,
   getUploader,
   imagePart,
-  latin1,
   textPart,
 } from './forms.js';
 

@@ -1,18 +1,10 @@
 import type { CheckedResponse } from '../../exchange.js';
 import { expectCode, expectEqual, expectProblemCodes, expectThat, SkippedError } from '../../expect.js';
 import { CHUNKED, rawForm } from '../../fixtures.js';
+import { latin1 } from '../../image-builders.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
-import {
-  CREATE_FORM,
-  expectStored,
-  formRules,
-  getUploader,
-  imagePart,
-  latin1,
-  textPart,
-  type Uploader,
-} from './forms.js';
+import { CREATE_FORM, expectStored, formRules, getUploader, imagePart, textPart, type Uploader } from './forms.js';
 
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 const MAX_FORM_BYTES = MAX_IMAGE_BYTES + 256 * 1024;

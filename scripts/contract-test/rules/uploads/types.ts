@@ -1,5 +1,6 @@
+import { latin1 } from '../../image-builders.js';
 import { samples } from '../../images.js';
-import { expectRejected, expectStored, formRules, latin1, type UploadedFile } from './forms.js';
+import { expectRejected, expectStored, formRules, type UploadedFile } from './forms.js';
 
 /** The accepted image types: sample bytes, the media types they may be declared as, and the type they are served as. */
 const IMAGE_TYPES = [
