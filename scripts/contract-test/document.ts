@@ -6,7 +6,7 @@ export type ContractOperation = Operation;
 
 const { resolve } = createRequire(import.meta.url);
 
-/** The OpenAPI document as published. */
+/** The OpenAPI document as published. The packed contract tests resolve `#openapi.json` to their own copy. */
 export const document = JSON.parse(readFileSync(resolve('#openapi.json'), 'utf8'));
 
 /** The version of the contract. */

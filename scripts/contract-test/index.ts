@@ -108,14 +108,11 @@ function interruptSignals() {
   return { signal: checking.signal, abortSignal: deleting.signal };
 }
 
-const REPORTS = { junit: junitReport, json: jsonReport, markdown: markdownReport };
-
-/** Returns the files of the requested reports, and the functions that render them. */
-const reportsOf = (values: Arguments) =>
-  (['junit', 'json', 'markdown'] as const).flatMap((format) => {
-    const file = values[format];
-    return file === undefined ? [] : [{ file, render: REPORTS[format] }];
-  });
+const REPORTS = [
+  ['junit', junitReport],
+  ['json', jsonReport],
+  ['markdown', markdownReport],
+] as const;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: OPTIONS });
@@ -137,7 +134,10 @@ async function main(): Promise<number> {
     console.log(selected.map(({ id, sentence }) => `${id}: ${sentence}`).join('\n'));
     return PASSED;
   }
-  const reports = reportsOf(values);
+  const reports = REPORTS.flatMap(([format, render]) => {
+    const file = values[format];
+    return file === undefined ? [] : [{ file, render }];
+  });
   // Fails early if a folder does not exist: otherwise the results of a long run would be lost.
   for (const { file } of reports) await access(dirname(file));
 
