@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { restoreBackup } from '../db/backup/restore.js';
 import { readConfig } from '../handlers/config/index.js';
@@ -13,6 +14,9 @@ await runCommand(async () => {
       'DATABASE_URL is set: a backup can only be restored into the embedded stores of a new DATA_DIR',
     );
   }
+  await access(from).catch(({ message }: Error) => {
+    throw new CommandError(`--from: ${message}`);
+  });
   const files = await restoreBackup(from, stores.dataDir);
   console.log(`Restored ${files} files into ${stores.dataDir}. Check them with npm run verify, then run npm start.`);
 });

@@ -8,10 +8,10 @@ const base = process.env.BASE_URL || 'http://127.0.0.1:3000';
 
 const MAX_OUTPUT_CHARS = 320;
 
-/** The requests that have a rate limit of their own. */
+/** The requests that count against the strict rate limit. */
 const STRICT_REQUESTS = ['POST /auth/register', 'POST /auth/login', 'DELETE /profiles/me'];
 
-/** The tour creates two users, and each sends all of them. */
+/** The strict requests of a tour: each of its two users sends all of them once. */
 const STRICT_REQUEST_COUNT = 2 * STRICT_REQUESTS.length;
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -66,7 +66,7 @@ let deleting = false;
 /**
  * Sends a request, prints it with its response, and returns the JSON body and the headers.
  *
- * @throws TourFailedError without a response, on an unexpected status, or after Ctrl-C
+ * @throws TourFailedError without a response, on an unexpected status, or after an interruption
  */
 async function step(title: string, expectedStatus: number, request: string, options: RequestOptions = {}) {
   if (interrupted && !deleting) throw new TourFailedError('Interrupted.');
@@ -218,11 +218,12 @@ function reportFailure(error: unknown): void {
   console.error(error instanceof TourFailedError ? error.message : error);
 }
 
-for (const signal of SIGNALS) {
-  process.on(signal, () => {
-    interrupted = true;
-  });
-}
+const interrupt = () => {
+  interrupted = true;
+};
+for (const signal of SIGNALS) process.on(signal, interrupt);
+// A program that reads the output, such as `head`, may exit early.
+for (const output of [process.stdout, process.stderr]) output.on('error', interrupt);
 
 console.log(`Two people meet at ${base}\n`);
 await runTour(ada, ben).catch(reportFailure);

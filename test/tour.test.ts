@@ -129,6 +129,15 @@ t.test('deletes its accounts on Ctrl-C, which arrives twice', async (t) => {
   await expectEmptyStores(t, service.stores);
 });
 
+t.test('deletes its accounts without a stack trace if the reader of its output exits, as `head` does', async (t) => {
+  const { child, output } = spawnNode(t, [script('tour')], { BASE_URL: service.url });
+  child.stdout.on('data', () => output().includes('Ada logs in') && child.stdout.destroy());
+  t.same(await once(child, 'close'), [1, null]);
+  t.match(output(), /^Interrupted\.\n$/m);
+  t.notMatch(output(), 'EPIPE');
+  await expectEmptyStores(t, service.stores);
+});
+
 t.test('says how to start the service if none is running', async (t) => {
   await service.stop();
   const { code, output } = await runTour(t, service.url);

@@ -20,7 +20,10 @@ lines of NAME=value. Stop the service first. An interrupted move continues when 
 /** Moves to the stores in the file. Returns the exit code. */
 async function moveTo(path: string): Promise<number> {
   const source = readConfig(process.env);
-  const variables = parseEnv(await readFile(path, 'utf8')) as NodeJS.ProcessEnv;
+  const file = await readFile(path, 'utf8').catch(({ message }: Error) => {
+    throw new CommandError(`--to: ${message}`);
+  });
+  const variables = parseEnv(file) as NodeJS.ProcessEnv;
   const target = readTarget(path, variables);
   exportAwsVariables(path, variables, source, target);
   requireDatabase(source.stores);

@@ -239,7 +239,7 @@ t.test('restoring', { skip }, async (t) => {
     await rm(file);
     t.match(await restore(t, file, restored), {
       code: 1,
-      output: /ENOENT.*\n$/,
+      output: /^--from: ENOENT.*\n$/,
     });
   });
 });

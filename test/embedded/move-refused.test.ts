@@ -98,7 +98,7 @@ t.test('reports a missing file or option', async (t) => {
     t.equal(code, 1);
     return output;
   };
-  t.match(await run(['--to', '/nowhere/target.env']), /ENOENT.*\/nowhere\/target\.env/);
+  t.match(await run(['--to', '/nowhere/target.env']), /^--to: ENOENT.*\/nowhere\/target\.env'\n$/);
   t.match(await run([]), /^npm run move -- --to FILE/);
   t.match(await run(['--form', 'x']), /^Unknown option '--form'/);
 });
