@@ -24,7 +24,7 @@ let contractChanged = true;
 let reportChange = () => {};
 
 for (const directory of SOURCES) watch(directory, { recursive: true }, () => reportChange());
-// Not the file itself: many editors replace it.
+// Watches the folder instead of the file, because many editors replace the file.
 watch('.', (_, name) => {
   if (name !== CONTRACT) return;
   contractChanged = true;

@@ -98,7 +98,7 @@ try {
   if (cluster.isPrimary) process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   const config = readConfig(process.env);
   const log = createLogger(config);
-  // Not in the workers, which have other variables and would repeat each line.
+  // Workers print no warnings: they have other variables, and would repeat each line.
   if (cluster.isPrimary) for (const warning of configWarnings(config)) log.warn(warning);
   if (cluster.isPrimary && config.workers > 1) {
     const { startWorkers } = await import('./workers.js');

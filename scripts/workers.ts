@@ -106,7 +106,7 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
     log.info('restarting the workers one at a time');
     for (const old of [...running]) {
       if (stopping.signal.aborted) return;
-      // It has ended by itself, and is being replaced.
+      // This worker has ended by itself, and is being replaced.
       if (!running.has(old)) continue;
       beingReplaced = old;
       try {

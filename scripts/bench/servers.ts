@@ -19,7 +19,7 @@ function startFunctions({ environment, users, password }: Dataset, folder: strin
   const startVariant = (name: string, variables: NodeJS.ProcessEnv = {}) =>
     startService(CHECKOUT, { ...environment, ...variables }, log(name));
   return {
-    // The first two may copy the database, so they run before a process uses it.
+    // The first two may copy the database, so they are started before a process uses it.
     against: async () => startService(otherCheckout, await copyStores(environment, folder, 'against'), log('against')),
     account: async () =>
       startBaseline('account', STACK === 'embedded' ? await copyStores(environment, folder, 'account') : environment),

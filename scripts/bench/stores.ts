@@ -10,7 +10,7 @@ export type StackName = 'embedded' | 'services';
 
 const variables = process.env;
 
-/** Real servers if their variables are set, as by `npm run services -- run`. */
+/** The stores that are measured: real servers if their variables are set, for example by `npm run services -- run`. */
 export const STACK: StackName = variables.DATABASE_URL === undefined ? 'embedded' : 'services';
 
 const [DATABASE, DATABASE_COPY, BUCKET] = ['bench', 'bench_copy', 'bench'];
@@ -18,7 +18,7 @@ const [DATABASE, DATABASE_COPY, BUCKET] = ['bench', 'bench_copy', 'bench'];
 /** Long timeouts, in milliseconds, so that a slow machine lowers the figures instead of causing errors. */
 const TIMEOUTS = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000', S3_TIMEOUT: '20000', REDIS_TIMEOUT: '20000' };
 
-/** Returns the servers of the stores with their process ids and versions. None if they are embedded. */
+/** Returns the servers of the stores with their process ids and versions. Embedded stores have none. */
 export const storeServers = (): [name: string, server: { pid: number; version: string }][] =>
   SERVER_NAMES.flatMap((name) => {
     const server = STACK === 'embedded' ? undefined : readState()?.servers[name];

@@ -80,7 +80,7 @@ const LOGINS = perConnection('service', ({ loginEmails, password }, connection) 
 );
 const ARGON2: LoadSpec = { ...LOGINS, server: 'argon2' };
 
-/** Two for each of 128 connections. */
+/** Allows two uploads on each of 128 connections. */
 const maxRequests = 256;
 const UPLOADS: LoadSpec = {
   ...perUser('service', (user) => ({ ...requestAs(user, '/posts/create', 'POST'), upload: true })),

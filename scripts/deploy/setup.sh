@@ -67,7 +67,7 @@ AWS_ACCESS_KEY_ID=social
 AWS_SECRET_ACCESS_KEY=$s3_secret
 END
 
-# A folder is a bucket. New volumes belong to root.
+# versitygw stores a bucket as a folder. New volumes belong to root.
 mkdir -p "$s3/images"
 chown "$S3_USER_ID" "$s3" "$s3/images"
 chown "$CADDY_USER_ID" "$caddy"

@@ -12,9 +12,9 @@ import { checkS3 } from './s3.js';
 import { serviceChecks } from './service.js';
 
 /*
- * Checks a deployment: its configuration, stores and limits. Reads only, except for probes that remove themselves, so that it
- * can run beside the service. `npm run verify` checks the contents of the stores. Exits with 1 if a check fails, with 2 on
- * wrong usage.
+ * Checks a deployment: its configuration, stores and limits. It can run beside the service, because it only reads, except for
+ * probes that leave no data. `npm run verify` checks the contents of the stores. Exits with 1 if a check fails, with 2 on wrong
+ * usage.
  */
 
 /** Runs checks that do not depend on each other. */
@@ -31,7 +31,8 @@ async function checkAll(): Promise<Row[]> {
     return runEach([['configuration', () => failed(error.message)], unknownVariables]);
   }
   const { stores, redis, workers } = config;
-  // One store after the other: loading the driver of one would delay another's responses and distort the comparison of clocks.
+  // Checks one store after the other: loading a driver would delay the responses of other stores and distort the comparison of
+  // clocks.
   const postgres = stores.postgres && (await checkPostgres(stores.postgres, stores, workers));
   const installation = postgres?.installation;
   return [

@@ -16,7 +16,7 @@ const LOW_FREE_BYTES = 1024 ** 3;
 
 const MEBIBYTE = 1024 ** 2;
 
-/** The files of a process besides connections: pools of fixed size, uploads in progress, modules. */
+/** The files that a process opens besides client connections and configurable pools: other pools, uploads, modules. */
 const OTHER_FILES = 64;
 
 /** Returns the checks of the process limits and of `DATA_DIR`. They change nothing and do not open the embedded database. */

@@ -51,8 +51,8 @@ export async function checkPostgres(
   }
 
   async function readInstallation(): Promise<CheckResult> {
-    const isCreated = await db.selectFrom('installation').select('id').executeTakeFirst();
-    if (!isCreated) return ok('new: the first start creates it');
+    const row = await db.selectFrom('installation').select('id').executeTakeFirst();
+    if (!row) return ok('new: the first start creates it');
     installation = await checkInstallation(db, kinds);
     return ok('no unfinished move, graph and image store of the expected kinds');
   }

@@ -49,8 +49,8 @@ export async function isEmpty(db: Database): Promise<boolean> {
 }
 
 /**
- * Copies the rows after the last one of the target, where an earlier run stopped: pages are inserted atomically. Then
- * copies the sequences.
+ * Copies the rows, then the sequences. Continues after the last row of the target, where an earlier run stopped: each page is
+ * inserted atomically.
  */
 export async function copyRows(stores: MoveStores, progress: Progress): Promise<void> {
   const [source, target] = [stores.source.db, stores.target.db];

@@ -16,7 +16,7 @@ import type { MoveStores, StoreSet } from './stores.js';
  * A move is recorded in the table `installation` of both databases and in the claims of the stores, so that it can be
  * interrupted anywhere and no service starts on half-filled stores:
  *
- *   1. `checkPreconditions` only reads, except for the migrations that a start of the service would run as well.
+ *   1. `checkPreconditions` only reads, except for the migrations that the service would also run at startup.
  *   2. `beginMove` sets `moving` on the target (or `changing`, if both use the same PostgreSQL) and claims the target's
  *      stores with a temporary marker.
  *   3. The data is copied and compared.
@@ -148,7 +148,7 @@ const kindsOf = (stores: StoreSet) => ({ graph: stores.graph.kind, images: store
 async function prepareSource({ db, graph, images }: StoreSet): Promise<Installation> {
   if (await rows.isEmpty(db)) throw new StoresDisagreeError('The source is empty');
   await migratePostgres(db);
-  // Older stores are not claimed yet. Claim them as a start of the service would.
+  // Older stores are not claimed yet. Claims them as the service does at startup.
   const installation = await readInstallation(db);
   if (!installation?.graph) await migrate({ maintenanceDb: db, graph, images });
   return db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();

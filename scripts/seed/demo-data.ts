@@ -1,7 +1,7 @@
 import { pngBlob } from '../support/request.js';
 import { type Color, gradient } from './picture.js';
 
-/* People and posts. The examples of `openapi.yaml` use their names, ids and password. */
+/* The people and posts of the demo. The examples in `openapi.yaml` use their names, ids and password. */
 
 export const DEMO_PASSWORD = 'Teal-Lantern_58';
 export const FIRST_PERSON_ID = 7;
@@ -27,7 +27,7 @@ interface DemoPost {
 
 const picture = (...colors: [top: Color, bottom: Color]) => pngBlob(gradient(480, 320, ...colors));
 
-/** In the order of their ids. */
+/** The people in the order of their ids. */
 export const PEOPLE: readonly DemoPerson[] = [
   { name: 'Mira Solheim', username: 'mira', email: 'mira.solheim@example.org' },
   { name: 'Jonas Lind', username: 'jonas', email: 'jonas.lind@example.org' },
@@ -48,7 +48,7 @@ export const PEOPLE: readonly DemoPerson[] = [
   },
 ];
 
-/** In the order of their ids. */
+/** The posts in the order of their ids. */
 export const POSTS: readonly DemoPost[] = [
   { author: 'lena', title: 'New here', text: 'Is anybody else up this early?', likes: ['mira', 'jonas'] },
   { author: 'kofi', title: 'For friends only', text: 'My account is private. Only friends see this.', likes: ['lena'] },

@@ -3,7 +3,7 @@ import { SingleBar } from 'cli-progress';
 /** Reports the progress of one step of a long operation. */
 export type Progress = (step: string, done: number, total: number) => void;
 
-/** The interval at which a log, instead of a terminal, shows the progress. */
+/** The interval between two lines of progress if standard error is not a terminal. */
 const LOG_INTERVAL_MS = 10_000;
 
 /** Starts a progress bar on standard error. Without a terminal, it prints a line at the start, at the end and regularly. */

@@ -63,8 +63,8 @@ export async function verify(
 
 /**
  * Checks that the stores belong to the same installation, without changing anything. A repair with the graph of another
- * installation would delete the whole graph. If the graph or the image store is still the same after a move, a repair would
- * delete what users have added since.
+ * installation would delete the whole graph. After a move that kept the graph or the image store, a repair from the old
+ * PostgreSQL would delete what users have added since.
  */
 async function requireSameInstallation({ db, graph, images }: CheckContext['stores']): Promise<void> {
   const installation = await readInstallation(db);
@@ -90,7 +90,7 @@ interface Step {
   check(context: CheckContext): Promise<void>;
 }
 
-/** Returns the checks in the order of the rules. A graph without nodes lacks none. */
+/** Returns the checks in the order of the rules. A graph in tables has no nodes, so no row can lack one. */
 function listSteps({ graph }: CheckContext['stores'], rows: RowCounts): Step[] {
   const rowChecks: Step[] = [
     { subject: 'accounts', expected: rows.accounts, check: (context) => checkRows(context, PEOPLE) },

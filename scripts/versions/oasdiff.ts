@@ -6,6 +6,7 @@ import { toolsFolder } from '../support/tools-folder.js';
 
 const VERSION = 'v1.33.0';
 const GO_PACKAGE = 'github.com/oasdiff/oasdiff';
+const directory = toolsFolder('oasdiff', VERSION);
 
 /** The minimum number of days between a deprecation and its sunset. */
 const DEPRECATION_NOTICE_DAYS = 180;
@@ -46,8 +47,6 @@ export async function findChanges(released: string, current: string): Promise<Ch
     breaking: level > 1,
   }));
 }
-
-const directory = toolsFolder('oasdiff', VERSION);
 
 /** Returns whether oasdiff is already built. */
 export const isOasdiffBuilt = (): boolean => existsSync(directory);
