@@ -20,9 +20,9 @@ const bin = () => (process.env.SERVICES_POSTGRES ? resolve(process.env.SERVICES_
 
 export const postgres: Server = {
   title: 'PostgreSQL',
-  // Fast shutdown: SIGTERM would wait until all clients disconnect.
+  // SIGINT is a fast shutdown. After SIGTERM, PostgreSQL would wait until all clients disconnect.
   stopSignal: 'SIGINT',
-  // A start fails after SIGKILL until the process is reaped and its backends have exited.
+  // After SIGKILL, the next start fails until the old process is reaped and its backends have exited.
   retryOn: /lock file "postmaster.pid" already exists|pre-existing shared memory block/,
 
   check() {

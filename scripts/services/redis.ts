@@ -56,7 +56,7 @@ export const redis: Server = {
       `port ${port}`,
       `dir "${data}"`,
       `requirepass ${passwords.redis}`,
-      // One database for each test.
+      // Each test uses a database of its own.
       'databases 10000',
       'save ""',
       'appendonly no',
