@@ -2,7 +2,7 @@
 import { json } from 'node:stream/consumers';
 import autocannon from 'autocannon';
 import { uploadForm } from './image.js';
-import type { Load, LoadResult, Request } from './load.js';
+import type { BenchRequest, Load, LoadResult } from './load.js';
 import { median, percentile } from './statistics.js';
 
 const { url, connections, seconds, maxRequests } = (await json(process.stdin)) as Load;
@@ -11,7 +11,7 @@ const form = new Response(uploadForm());
 const formType = form.headers.get('content-type') ?? '';
 const formBytes = Buffer.from(await form.arrayBuffer());
 
-const toAutocannon = ({ method, path, headers, body, upload }: Request): autocannon.Request =>
+const toAutocannon = ({ method, path, headers, body, upload }: BenchRequest): autocannon.Request =>
   upload
     ? { method, path, headers: { 'Content-Type': formType, ...headers }, body: formBytes }
     : { method, path, headers, ...(body !== undefined && { body }) };

@@ -1,4 +1,4 @@
-export interface Request {
+export interface BenchRequest {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
   headers: Record<string, string>;
@@ -10,7 +10,7 @@ export interface Request {
 export interface Load {
   url: string;
   /** For each connection, the requests that it repeats in this order. Each connection has one request in flight. */
-  connections: readonly (readonly Request[])[];
+  connections: readonly (readonly BenchRequest[])[];
   seconds: number;
   /** Ends the load after this many requests instead. */
   maxRequests?: number | undefined;

@@ -80,9 +80,9 @@ async function prepareLoad(
     const before = await readCpu();
     const result = await runLoad({ ...load, seconds });
     const after = await readCpu();
-    const cpuMs = processes.map(([process], index) => {
+    const cpuMs = processes.map(([processName], index) => {
       const ms = cpuMsBetween(before[index] ?? new Map(), after[index] ?? new Map());
-      return [process, ms === undefined ? undefined : ms / Math.max(1, result.succeeded)];
+      return [processName, ms === undefined ? undefined : ms / Math.max(1, result.succeeded)];
     });
     return { ...result, cpuMs: Object.fromEntries(cpuMs) };
   };

@@ -1,6 +1,6 @@
 import { createPost } from './check.js';
 import type { BenchUser, Dataset, DatasetName } from './dataset.js';
-import type { Load, Request } from './load.js';
+import type { BenchRequest, Load } from './load.js';
 import type { ServerName } from './servers.js';
 import { rotate } from './statistics.js';
 import type { StackName } from './stores.js';
@@ -31,21 +31,21 @@ export interface Workload {
   relativeTo: string | undefined;
 }
 
-const requestAs = ({ token }: BenchUser, path: string, method: Request['method'] = 'GET'): Request => {
+const requestAs = ({ token }: BenchUser, path: string, method: BenchRequest['method'] = 'GET'): BenchRequest => {
   return { method, path, headers: { Authorization: `Bearer ${token}` } };
 };
 
 /** Creates a list of requests for each connection. */
 const perConnection = (
   server: ServerName,
-  requests: (dataset: Dataset, connection: number) => Request[],
+  requests: (dataset: Dataset, connection: number) => BenchRequest[],
 ): LoadSpec => ({
   server,
   connections: (inFlight, dataset) => Array.from({ length: inFlight }, (_, index) => requests(dataset, index)),
 });
 
 /** Each connection cycles through the requests of all users, starting with a different one. */
-const perUser = (server: ServerName, request: (user: BenchUser, dataset: Dataset) => Request) =>
+const perUser = (server: ServerName, request: (user: BenchUser, dataset: Dataset) => BenchRequest) =>
   perConnection(server, (dataset, connection) =>
     rotate(dataset.users, connection).map((user) => request(user, dataset)),
   );
@@ -86,7 +86,7 @@ const UPLOADS: LoadSpec = {
   ...perUser('service', (user) => ({ ...requestAs(user, '/posts/create', 'POST'), upload: true })),
   maxRequests,
 };
-const FILE: Request = { method: 'GET', path: '/files/1', headers: { 'Content-Type': 'image/png' } };
+const FILE: BenchRequest = { method: 'GET', path: '/files/1', headers: { 'Content-Type': 'image/png' } };
 const FILE_DOWNLOADS = perConnection('files', () => [FILE]);
 const FILE_UPLOADS: LoadSpec = {
   ...perConnection('files', () => [{ ...FILE, method: 'POST', path: '/files', upload: true }]),

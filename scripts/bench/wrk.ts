@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Load, LoadResult, Request } from './load.js';
+import type { BenchRequest, Load, LoadResult } from './load.js';
 import { interruption } from './processes.js';
 
 /** Sends the load with wrk (https://github.com/wg/wrk), for a whole number of seconds. */
@@ -52,7 +52,7 @@ end
 }
 
 /** JSON quotes printable ASCII text as Lua does. */
-function luaRequest({ method, path, headers, body }: Request): string {
+function luaRequest({ method, path, headers, body }: BenchRequest): string {
   const fields = Object.entries(headers).map(([name, value]) => `[${JSON.stringify(name)}] = ${JSON.stringify(value)}`);
   const quoted = [method, path].map((text) => JSON.stringify(text)).join(', ');
   return `wrk.format(${quoted}, { ${fields.join(', ')} }, ${body === undefined ? 'nil' : JSON.stringify(body)})`;

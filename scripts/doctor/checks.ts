@@ -95,7 +95,7 @@ export async function compareClock(readClock: () => Promise<number>, resolutionM
 }
 
 /** Checks that a store belongs to this installation, or that the first start may claim it. */
-export async function compareClaim(
+export async function checkClaim(
   installation: Installation | undefined,
   storeName: ClaimedStore,
   store: Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy'>,

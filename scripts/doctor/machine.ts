@@ -9,7 +9,7 @@ import { UnfinishedRestoreError } from '../../db/support/data-directory.js';
 import type { Config } from '../../handlers/config/index.js';
 import { readConnectionLimits, readMaxOpenFiles } from '../../handlers/http/connections.js';
 import { controlSocketPath } from '../../handlers/http/control.js';
-import { type Check, type CheckResult, compareClaim, failed, ok, skipped, warning } from './checks.js';
+import { type Check, type CheckResult, checkClaim, failed, ok, skipped, warning } from './checks.js';
 
 /** Enough for the WAL of the embedded database, and for some images. */
 const LOW_FREE_BYTES = 1024 ** 3;
@@ -27,7 +27,7 @@ export function machineChecks(config: Config, installation: Installation | undef
   const imageChecks: Check[] = [
     ['images in DATA_DIR', () => images.check().then(() => ok('readable and writable'))],
     // The embedded database is not opened, so its installation is not known.
-    ...(stores.postgres ? [['images installation', () => compareClaim(installation, 'images', images)] as const] : []),
+    ...(stores.postgres ? [['images installation', () => checkClaim(installation, 'images', images)] as const] : []),
   ];
   return [
     ['open files', () => checkOpenFiles(config)],

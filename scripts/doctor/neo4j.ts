@@ -4,7 +4,7 @@ import type { Installation } from '../../db/installation.js';
 import {
   CALL_TIMEOUT_MS,
   type CheckResult,
-  compareClaim,
+  checkClaim,
   compareClock,
   failed,
   ok,
@@ -45,7 +45,7 @@ export async function checkNeo4j(
       ['Neo4j permissions', () => checkPermissions(connection)],
       ['Neo4j constraints', () => checkConstraints(connection)],
       ['Neo4j connections', () => checkConnections(connection, processes * (options.poolSize + EXTRA_CONNECTIONS))],
-      ['Neo4j installation', () => compareClaim(installation, 'graph', { kind: 'neo4j', claimedBy })],
+      ['Neo4j installation', () => checkClaim(installation, 'graph', { kind: 'neo4j', claimedBy })],
     ],
     connection.close,
   );

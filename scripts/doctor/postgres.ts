@@ -45,12 +45,12 @@ export async function checkPostgres(
   let installation: Installation | undefined;
   let applied: ReadonlySet<string> = new Set();
 
-  async function readMigrations(): Promise<CheckResult> {
+  async function readAndCheckMigrations(): Promise<CheckResult> {
     applied = await findAppliedMigrations(db);
     return checkMigrations(applied);
   }
 
-  async function readInstallation(): Promise<CheckResult> {
+  async function readAndCheckInstallation(): Promise<CheckResult> {
     const row = await db.selectFrom('installation').select('id').executeTakeFirst();
     if (!row) return ok('new: the first start creates it');
     installation = await checkInstallation(db, kinds);
@@ -63,13 +63,13 @@ export async function checkPostgres(
     [
       ['PostgreSQL', () => checkServer(db, url)],
       ['PostgreSQL clock', () => compareClock(() => readClock(db))],
-      ['PostgreSQL migrations', readMigrations],
+      ['PostgreSQL migrations', readAndCheckMigrations],
       ['PostgreSQL permissions', () => checkPermissions(db, pendingMigrations(applied).length > 0)],
       ['PostgreSQL connections', () => checkConnections(db, options, processes)],
       ['PostgreSQL indexes', () => checkIndexes(db)],
       ['outbox', withTables(checkOutbox)],
       ['expired sessions', withTables(checkExpiredSessions)],
-      ['installation', withTables(readInstallation)],
+      ['installation', withTables(readAndCheckInstallation)],
     ],
     close,
   );

@@ -6,7 +6,7 @@ import type { Installation } from '../../db/installation.js';
 import {
   CALL_TIMEOUT_MS,
   type CheckResult,
-  compareClaim,
+  checkClaim,
   compareClock,
   failed,
   messageOf,
@@ -42,7 +42,7 @@ export async function checkS3(options: S3Options, installation: Installation | u
       ['S3', withImages(async (store) => ok(describe((await timedCall(store.check)).ms)))],
       ['S3 clock', () => compareClock(readDate, 1000)],
       ['S3 permissions', withImages(checkPermissions)],
-      ['S3 installation', withImages((store) => compareClaim(installation, 'images', store))],
+      ['S3 installation', withImages((store) => checkClaim(installation, 'images', store))],
     ],
     async () => images?.close(),
   );
