@@ -14,7 +14,7 @@ export function formatFigure(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)));
 }
 
-/** Returns the median of the rounds. */
+/** Returns the median of a figure over the rounds. */
 export const figureOf = (measurements: readonly Measurement[], select: (measurement: Measurement) => number): number =>
   median(measurements.map(select));
 

@@ -25,7 +25,7 @@ export async function isEmpty({ bulk }: SocialGraph): Promise<boolean> {
   return nodes.length === 0;
 }
 
-/** Makes the edges of the target equal to those of the source. If the target has nodes, creates one for every account and post. */
+/** Makes the edges of the target equal to those of the source. In Neo4j, first creates a node for every account and post. */
 export async function copyGraph(stores: MovedGraphs, progress: Progress): Promise<void> {
   const { hasNodes, bulk } = stores.target.graph;
   const { db } = stores.source;
@@ -61,14 +61,14 @@ async function createNodes(
 async function* findDifferences(stores: MovedGraphs, step: string, progress: Progress) {
   const [source, target] = [stores.source.graph.bulk, stores.target.graph.bulk];
   const total = await countRows(stores.source.db, 'accounts');
-  for await (const people of withProgress(peopleOfBoth(source, target), step, total, progress)) {
+  for await (const people of withProgress(peopleOfEither(source, target), step, total, progress)) {
     const [sourceEdges, targetEdges] = [await outgoingEdges(source, people), await outgoingEdges(target, people)];
     yield { missing: subtract(sourceEdges, targetEdges), unexpected: subtract(targetEdges, sourceEdges) };
   }
 }
 
 /** Yields pages of the people who are in at least one of the graphs. */
-async function* peopleOfBoth(source: BulkAccess, target: BulkAccess): AsyncGenerator<number[]> {
+async function* peopleOfEither(source: BulkAccess, target: BulkAccess): AsyncGenerator<number[]> {
   let after = 0;
   for (;;) {
     const pages = [await source.personIds(after, PEOPLE_PER_PAGE), await target.personIds(after, PEOPLE_PER_PAGE)];
