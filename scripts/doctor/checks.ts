@@ -65,11 +65,11 @@ export function messageOf(error: unknown): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Returns what a call returns, and how long it took. */
-export async function timedCall<Result>(call: () => Promise<Result>): Promise<{ result: Result; ms: string }> {
+/** Returns what a call returns, and its duration as text, such as "12 ms". */
+export async function timedCall<Result>(call: () => Promise<Result>): Promise<{ result: Result; duration: string }> {
   const startedAt = performance.now();
   const result = await call();
-  return { result, ms: `${Math.round(performance.now() - startedAt)} ms` };
+  return { result, duration: `${Math.round(performance.now() - startedAt)} ms` };
 }
 
 /**

@@ -52,11 +52,11 @@ export async function checkNeo4j(
 }
 
 async function checkServer({ read }: Neo4jConnection, uri: string): Promise<CheckResult> {
-  const { result, ms } = await timedCall(() => read<{ version: string; edition: string }>(READ_VERSION));
+  const { result, duration } = await timedCall(() => read<{ version: string; edition: string }>(READ_VERSION));
   const { version = '', edition = '' } = result[0] ?? {};
   const { host, protocol } = new URL(uri);
   const tls = /\+ssc/.test(protocol) ? 'TLS without verification' : /\+s/.test(protocol) ? 'TLS' : 'no TLS';
-  const description = `${version} (${edition}) at ${host}, ${tls}, ${ms}`;
+  const description = `${version} (${edition}) at ${host}, ${tls}, ${duration}`;
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isTooOld = major < MIN_VERSION.major || (major === MIN_VERSION.major && minor < MIN_VERSION.minor);
   return isTooOld ? failed(`${description}: needs version 5.26 or later`) : ok(description);

@@ -83,14 +83,14 @@ const readRow =
     (await sql<Row>(query, ...parameters).execute(db)).rows[0] as Row;
 
 async function checkServer(db: Database, url: string): Promise<CheckResult> {
-  const { result, ms } = await timedCall(
+  const { result, duration } = await timedCall(
     () => readRow<{ version: string; major: number; readOnly: boolean }>(db)`
       select current_setting('server_version') as version,
         current_setting('server_version_num')::int / 10000 as major,
         current_setting('transaction_read_only')::bool as "readOnly"`,
   );
   const { host, pathname } = new URL(url);
-  const description = `${result.version} at ${host}${pathname}, ${describeTls(url)}, ${ms}`;
+  const description = `${result.version} at ${host}${pathname}, ${describeTls(url)}, ${duration}`;
   if (result.major < MIN_VERSION) return failed(`${description}: needs version ${MIN_VERSION} to ${MAX_VERSION}`);
   if (result.readOnly) return failed(`${description}: read-only; use the primary server`);
   if (result.major > MAX_VERSION) return warning(`${description}: only tested up to version ${MAX_VERSION}`);

@@ -35,9 +35,9 @@ export async function checkRedis(options: NonNullable<Config['redis']>): Promise
     }).catch((error) => {
       throw connectionError ?? error;
     });
-    const { ms } = await timedCall(() => run('ping', () => client.ping()));
+    const { duration } = await timedCall(() => run('ping', () => client.ping()));
     const [, version = 'unknown version'] = /^redis_version:(\S+)/m.exec(info) ?? [];
-    return ok(`${version} at ${host}, ${protocol === 'rediss:' ? 'TLS' : 'no TLS'}, ${ms}`);
+    return ok(`${version} at ${host}, ${protocol === 'rediss:' ? 'TLS' : 'no TLS'}, ${duration}`);
   }
 
   async function readClock(): Promise<number> {

@@ -35,11 +35,11 @@ export async function checkS3(options: S3Options, installation: Installation | u
     images ??= await openS3({ ...options, timeoutMs: CALL_TIMEOUT_MS }, '', silentLog);
     return check(images);
   };
-  const describe = (ms: string) =>
-    `bucket ${options.bucket} at ${endpoint.host}, ${endpoint.protocol === 'https:' ? 'TLS' : 'no TLS'}, ${ms}`;
+  const describe = (duration: string) =>
+    `bucket ${options.bucket} at ${endpoint.host}, ${endpoint.protocol === 'https:' ? 'TLS' : 'no TLS'}, ${duration}`;
   return runChecks(
     [
-      ['S3', withImages(async (store) => ok(describe((await timedCall(store.check)).ms)))],
+      ['S3', withImages(async (store) => ok(describe((await timedCall(store.check)).duration)))],
       ['S3 clock', () => compareClock(readDate, 1000)],
       ['S3 permissions', withImages(checkPermissions)],
       ['S3 installation', withImages((store) => checkClaim(installation, 'images', store))],

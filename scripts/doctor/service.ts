@@ -19,10 +19,10 @@ export function serviceChecks({ opsHost, opsPort }: Config): Check[] {
 async function checkEndpoint(url: string): Promise<CheckResult> {
   if (new URL(url).port === '0') return skipped('OPS_PORT is 0: the port is not known');
   try {
-    const { result, ms } = await timedCall(() => fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }));
+    const { result, duration } = await timedCall(() => fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }));
     const { status, stores } = (await result.json()) as { status?: string; stores?: StoreStates };
     const unavailable = Object.entries(stores ?? {}).filter(([, { ok: isAvailable }]) => !isAvailable);
-    const description = `${url}: ${status}, ${ms}`;
+    const description = `${url}: ${status}, ${duration}`;
     if (result.ok && unavailable.length === 0) return ok(description);
     return failed(`${description}; unavailable: ${unavailable.map(([name]) => name).join(', ') || 'none'}`);
   } catch (error) {
