@@ -6,7 +6,7 @@ import type { Failpoint } from '../../db/support/failpoints.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { findFreePort } from '../../scripts/services/ports.js';
 import { crashableProcesses } from '../faults/failpoints.js';
-import { expectNoLeftovers } from '../support/leftovers.js';
+import { expectNoLeftovers } from '../support/consistency.js';
 import { picture } from '../support/picture.js';
 import type { ServiceProcess } from '../support/processes.js';
 import { createSender, type TestResponse } from '../support/requests.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { OperationId } from '../../generated/types.js';
 import { contract } from '../../scripts/contract-test/document.js';
-import { expectNoLeftovers } from '../support/leftovers.js';
+import { expectNoLeftovers } from '../support/consistency.js';
 import type { Fault } from '../support/proxy.js';
 import { accounts } from './accounts.js';
 import { PROCESSES, ServiceFixture, STORES } from './fixture.js';

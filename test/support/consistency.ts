@@ -1,3 +1,6 @@
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Test } from 'tap';
 import type { Edges } from '../../db/graph/index.js';
@@ -5,7 +8,7 @@ import type { Stores } from '../../db/stores.js';
 import { paginate } from '../../scripts/support/pages.js';
 import { verify } from '../../scripts/verify/verify.js';
 import { drainOutbox } from './contents.js';
-import { silentLog } from './stores.js';
+import { openTestStores, silentLog } from './stores.js';
 
 const PEOPLE_PER_PAGE = 200;
 
@@ -21,6 +24,30 @@ export async function expectConsistentStores(t: Test, stores: Stores): Promise<v
   t.same(examples, [], 'the stores are consistent');
   t.same(await findRowProblems(stores), [], 'every post has an author, and no post shares its image with an account');
   t.same(await findGraphProblems(stores), [], 'no edges contradict each other');
+}
+
+/**
+ * Makes all outbox entries due, and waits until they are processed. Then expects interrupted writes to have left nothing in
+ * the stores. No service may be using the stores.
+ */
+export async function expectNoLeftovers(t: Test, environment: NodeJS.ProcessEnv): Promise<void> {
+  const stores = await openTestStores(t, environment);
+  const { db, directory } = stores;
+  const remainingEntries = () => db.selectFrom('outbox').select('id').execute();
+  while ((await remainingEntries()).length > 0) {
+    const now = sql<string>`clock_timestamp()`;
+    await db.updateTable('outbox').set({ due_at: now }).where('due_at', '>', now).execute();
+    await sleep(50);
+  }
+  await expectConsistentStores(t, stores);
+  const uploadsName = basename(directory.uploads);
+  t.same(
+    await readdir(join(directory.uploads, '..')),
+    [uploadsName, `${uploadsName}.lock`, 'lock'].sort(),
+    'other processes have left no uploads',
+  );
+  t.same(await readdir(directory.uploads), [], 'this process has left no uploads');
+  await stores.close();
 }
 
 async function findRowProblems({ db }: Stores): Promise<unknown[]> {

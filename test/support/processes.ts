@@ -108,7 +108,7 @@ export async function untilListening({ child, output }: ReturnType<typeof spawnS
 export const startAndFail = (t: Lifetime, environment: NodeJS.ProcessEnv) =>
   runCommand(t, ['start'], { PORT: '0', OPS_PORT: '0', ...environment });
 
-/** Expects a start to fail with one line that matches the pattern. Returns the line. */
+/** Starts a service, and expects it to exit with 1 and one line that matches the pattern. Returns the line. */
 export async function expectRefusedStart(
   t: Test,
   environment: NodeJS.ProcessEnv,

@@ -55,7 +55,7 @@ export interface FaultyProxy {
   heal(): Promise<void>;
   /**
    * Forwards the next request that contains `text`, on a connection that has sent `other` since the call, and resets the
-   * connection in place of the response.
+   * connection in place of the response. Resolves after the reset.
    */
   cutResponseTo(text: string, other?: string): Promise<void>;
 }

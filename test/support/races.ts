@@ -1,18 +1,17 @@
+import { createServer, request } from 'node:http';
 import pLimit from 'p-limit';
 import type { Test } from 'tap';
 import { expectConsistentStores } from './consistency.js';
+import { listen } from './listen.js';
 import type { RequestOptions, TestResponse } from './requests.js';
 import { LONG_TIMEOUTS, retryWhileBusy, startTestService } from './service.js';
 import { onServices } from './stores.js';
 import { createUserFactory } from './users.js';
 
-/**
- * The number of rounds of each race. Embedded stores run fewer: their single connection
- * serializes statements, so few interleavings are possible.
- */
+/** The number of rounds of each race. Embedded stores need fewer: their single connection allows few interleavings. */
 const ROUNDS = onServices ? 50 : 15;
-/** The number of concurrent rounds. */
-const IN_FLIGHT = 8;
+
+const CONCURRENT_ROUNDS = 8;
 
 /** The timeout of a test file with races, on a busy machine. */
 const TIMEOUT_MS = 600_000;
@@ -45,7 +44,7 @@ export async function openRaces(t: Test) {
     /** Runs the rounds of a race. Expects no server errors, and then consistent stores. */
     async run(t: Test, round: (number: number) => Promise<void>) {
       failures = [];
-      await runRounds(ROUNDS, IN_FLIGHT, round);
+      await runRounds(ROUNDS, CONCURRENT_ROUNDS, round);
       t.same(failures, [], 'no response is a server error');
       await expectConsistentStores(t, first.stores);
     },
@@ -84,4 +83,22 @@ export async function repeatUntilSettled<Result>(
     isSettled = true;
     await Promise.all(repeated);
   }
+}
+
+/** Starts a proxy that sends each request to the next one of the services, and returns its URL. */
+export async function startBalancer(t: Test, urls: readonly string[]): Promise<string> {
+  let count = 0;
+  const balancer = createServer((incoming, outgoing) => {
+    const { method, url: path, rawHeaders: headers } = incoming;
+    count += 1;
+    const { hostname, port } = new URL(urls[count % urls.length] ?? '');
+    const forwarded = request({ hostname, port, method, path, headers }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 0, response.rawHeaders);
+      response.on('error', () => outgoing.destroy()).pipe(outgoing);
+    });
+    // The service may respond and close the connection before it has read the whole body.
+    forwarded.on('error', () => outgoing.headersSent || outgoing.destroy());
+    incoming.pipe(forwarded);
+  });
+  return `http://127.0.0.1:${await listen(t, balancer)}`;
 }

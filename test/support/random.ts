@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { mulberry32 } from '../../scripts/seed/random.js';
 
 export interface Random {
+  /** Returns a number from 0 to less than 1. */
   next(): number;
   /** Returns an integer from 0 to `limit` - 1. */
   below(limit: number): number;

@@ -18,10 +18,9 @@ const POSTGRES_DIRECTORY = '/usr/lib/postgresql';
 async function findPostgres(): Promise<string | undefined> {
   const versions = (await readdir(POSTGRES_DIRECTORY).catch(() => [])).map(Number);
   const supported = versions.filter((version) => version >= 15 && version <= 18).sort((a, b) => b - a);
-  return supported.map((version) => join(POSTGRES_DIRECTORY, String(version), 'bin')).find(hasServer);
+  const directories = supported.map((version) => join(POSTGRES_DIRECTORY, String(version), 'bin'));
+  return directories.find((directory) => existsSync(join(directory, 'postgres')));
 }
-
-const hasServer = (directory: string) => existsSync(join(directory, 'postgres'));
 
 /** Returns why no set of servers can be started and backed up here, or false. */
 export async function whyNoServerSets(): Promise<string | false> {
