@@ -138,10 +138,10 @@ t.test('the pause before a retry doubles, up to 5 s for an unavailable store and
   await mkdir(join(directory.images, inTheWay));
   for (const [kind, key, expected] of [
     ['image', inTheWay, [1, 2, 4, 5, 5]],
-    ['post', 'not an id', [1, 2, 4, 8, 256]],
+    ['post', 'not an id', [1, 2, 4, 8, 300]],
   ] as const) {
     const entries = await db.transaction().execute((trx) => enqueue(trx, [{ kind, key }]));
-    for (const [index, attempts] of [0, 1, 2, 3, 8].entries()) {
+    for (const [index, attempts] of [0, 1, 2, 3, 9].entries()) {
       await sql`update outbox set attempts = ${attempts}, due_at = clock_timestamp()
           where id = any(${idsOf(entries)})`.execute(db);
       const before = Date.now();
@@ -178,7 +178,7 @@ t.test('the pause before a retry doubles, up to 5 s for an unavailable store and
   );
 });
 
-t.test('a stop waits for deliveries that take longer than the request', async (t) => {
+t.test('stopping waits for deliveries that take longer than the request', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   let release = () => {};
   const released = new Promise<void>((resolve) => {
