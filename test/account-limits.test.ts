@@ -17,7 +17,7 @@ const login = (email: string, password: string) => service.send('POST', '/auth/l
 const update = (token: string, form: Record<string, string>) => service.send('PUT', '/profiles/me', { token, form });
 const deleteAccount = (token: string, password: string) =>
   service.send('DELETE', '/profiles/me', { token, json: { password } });
-const isAlive = async (token: string) => (await service.send('GET', '/auth/me', { token })).status === 200;
+const hasSession = async (token: string) => (await service.send('GET', '/auth/me', { token })).status === 200;
 const sessionIdOf = (token: string) => String(decodeJwt(token).jti);
 const changeSession = (token: string, values: { last_used_at?: Date; expires_at?: Date }) =>
   db.updateTable('sessions').set(values).where('id', '=', sessionIdOf(token)).execute();
@@ -91,7 +91,7 @@ t.test('beyond the maximum of sessions a login ends the least recently used one'
   const [second, third] = [await service.login(user.email), await service.login(user.email)];
   await changeSession(second, { last_used_at: new Date(Date.now() - 3_600_000) });
   const fourth = await service.login(user.email);
-  t.same(await Promise.all([user.token, second, third, fourth].map(isAlive)), [true, false, true, true]);
+  t.same(await Promise.all([user.token, second, third, fourth].map(hasSession)), [true, false, true, true]);
 });
 
 t.test('expired sessions do not count towards the maximum', async (t) => {
@@ -99,16 +99,16 @@ t.test('expired sessions do not count towards the maximum', async (t) => {
   const expired = await service.login(user.email);
   await changeSession(expired, { expires_at: new Date(0) });
   const others = [user.token, await service.login(user.email), await service.login(user.email)];
-  t.same(await Promise.all(others.map(isAlive)), [true, true, true]);
+  t.same(await Promise.all(others.map(hasSession)), [true, true, true]);
 });
 
 t.test('concurrent logins leave exactly the maximum of sessions', async (t) => {
   const user = await service.createUser();
   const tokens = await Promise.all(Array.from({ length: 6 }, () => service.login(user.email)));
-  const alive = await Promise.all([user.token, ...tokens].map(isAlive));
+  const alive = await Promise.all([user.token, ...tokens].map(hasSession));
   t.equal(alive.filter(Boolean).length, LIMIT);
   const last = await service.login(user.email);
-  t.ok(await isAlive(last));
+  t.ok(await hasSession(last));
   t.equal((await service.send('GET', '/auth/sessions', { token: last })).body.length, LIMIT);
 });
 

@@ -50,7 +50,7 @@ t.test('every rule has a unique id and a sentence, and every operation has rules
   }
 });
 
-/** For the tests that need no other configuration. Each leaves it empty. */
+/** The service of the tests that need no other configuration. Each of them leaves its stores empty. */
 const service = await startTestService(t, LONG_TIMEOUTS);
 const countPosts = async () => (await service.stores.db.selectFrom('posts').select('id').execute()).length;
 

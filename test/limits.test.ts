@@ -45,7 +45,7 @@ t.test('behind a trusted proxy every client has its own buckets', async (t) => {
 t.test('requests from many addresses do not evict a counter', async (t) => {
   for (const expected of [2, 1, 0]) t.equal(remaining(await forwarded('203.0.113.9')), expected);
   const others = Array.from({ length: 6000 }, (_, n) => `198.18.${n >> 8}.${n & 255}`);
-  // No more at a time than a connection may pipeline.
+  // A connection may not pipeline many more requests.
   for (let next = 0; next < others.length; next += 30) {
     const heads = others
       .slice(next, next + 30)

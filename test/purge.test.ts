@@ -38,7 +38,7 @@ async function expectPurged(t: Test, { db }: Stores, account: number): Promise<v
   t.same(await countRows(), [1, 1], 'unexpired rows are kept');
 }
 
-t.test('a start purges expired sessions and idempotency keys, and no others', async (t) => {
+t.test('opening the stores purges expired sessions and idempotency keys, and no others', async (t) => {
   const environment = await freshStores(t);
   const before = await openTestStores(t, environment);
   const account = await addRows(before);

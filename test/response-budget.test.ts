@@ -12,7 +12,7 @@ import { until } from './support/until.js';
 
 const LIMITS = { maxUnsentBytes: 100, maxWaitingBytes: 100, maxWaitMs: 60_000 };
 
-class Response extends EventEmitter {
+class FakeResponse extends EventEmitter {
   destroyed = false;
   close() {
     this.destroyed = true;
@@ -27,7 +27,7 @@ function createBudget(limits = LIMITS) {
   return {
     budget,
     take(bytes: number, address = `192.0.2.${++addresses}`) {
-      const response = new Response();
+      const response = new FakeResponse();
       const state = { response, outcome: 'waiting' };
       const settled = budget.acquire(bytes, address, response as unknown as ServerResponse).then(
         () => {
@@ -83,7 +83,7 @@ t.test('a disconnected client frees its place', async (t) => {
   sent.response.close();
   await nextIteration();
   t.equal(next.outcome, 'started');
-  const late = new Response();
+  const late = new FakeResponse();
   late.close();
   await t.rejects(budget.acquire(1, '192.0.2.9', late as unknown as ServerResponse), { code: 'client_closed_request' });
   t.match(budget.usage, { unsentBytes: 10, waitingBytes: 0 });
@@ -91,7 +91,7 @@ t.test('a disconnected client frees its place', async (t) => {
 
 t.test('when a response leaves the queue, those behind it start if they fit', async (t) => {
   for (const [maxWaitMs, leave] of [
-    [LIMITS.maxWaitMs, ({ response }: { response: Response }) => response.close()],
+    [LIMITS.maxWaitMs, ({ response }: { response: FakeResponse }) => response.close()],
     [1, () => undefined],
   ] as const) {
     const { take } = createBudget({ ...LIMITS, maxWaitMs });

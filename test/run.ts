@@ -86,7 +86,7 @@ function createWorkers(count: number): string[] {
   });
 }
 
-/** Linux's file system in memory, if it has enough space. Each test service starts with a thousand small files. */
+/** Returns Linux's directory in memory if it has enough space: each test service starts with a thousand small files. */
 function memoryDirectory(): string | undefined {
   const directory = '/dev/shm';
   if (!existsSync(directory)) return undefined;

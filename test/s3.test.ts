@@ -73,11 +73,10 @@ async function testS3(endpoint: string): Promise<void> {
         isUnavailable = false;
       },
     };
-    const through = { endpoint: proxy.url, timeoutMs: 600, ...options };
     const direct = await openImages(t);
     return {
       proxy,
-      images: await openImages(t, through, log),
+      images: await openImages(t, { endpoint: proxy.url, timeoutMs: 600, ...options }, log),
       /** Stores an image without the proxy and its short timeout, which a large one may exceed on a busy machine. */
       putDirectly: (bytes: Uint8Array) => put(direct, bytes),
       async until(expected: 'unavailable' | 'available') {

@@ -84,9 +84,9 @@ t.test('the limit per address does not apply to trusted proxies', async (t) => {
 t.test('a closed connection no longer counts', async (t) => {
   const { open, connections } = await serve(t, { max: 1, maxPerAddress: 1 });
   const slow = await open('127.0.0.1', HEAD.replace('/', '/slow'));
-  const [held] = [...connections.open] as [Socket];
+  const [serverSocket] = [...connections.open] as [Socket];
   slow.destroy();
-  await once(held, 'close');
+  await once(serverSocket, 'close');
   await sendRequest(await open());
   t.same(connections.counts, { evicted: 0, refused: 0 });
 });

@@ -14,7 +14,7 @@ t.test('only processes without an embedded database can share a directory', asyn
   for (const directory of sharing) await directory.release();
 });
 
-t.test('a start removes the uploads of processes that have ended, and no others', async (t) => {
+t.test('claiming a directory removes the uploads of processes that have ended, and no others', async (t) => {
   const root = t.testdir();
   const running = await claimDataDirectory(root, { shared: true });
   await writeFile(join(running.uploads, 'in progress'), 'bytes');

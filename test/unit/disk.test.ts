@@ -18,7 +18,7 @@ async function createDirectories(root: string) {
   return paths;
 }
 
-t.test('a directory is an image store', async (t) => {
+t.test('a directory passes the tests of image stores', async (t) => {
   const { images, uploads } = await createDirectories(t.testdir());
   await testImageStore(t, diskImages(images), uploads);
 });
@@ -33,7 +33,7 @@ t.test('only images are listed', async (t) => {
   t.same(await listImageNames(store), [name]);
 });
 
-t.test('every method fails with unavailable while the directory is missing', async (t) => {
+t.test('every method throws StoreUnavailableError while the directory is missing', async (t) => {
   const { images, uploads } = await createDirectories(t.testdir());
   const store = diskImages(images);
   const bytes = randomBytes(10);
@@ -58,13 +58,13 @@ t.test('every method fails with unavailable while the directory is missing', asy
   t.equal(await store.claimedBy(), undefined);
 });
 
-t.test('a file that cannot be read fails with unavailable, and is closed', async (t) => {
+t.test('a file that cannot be read throws StoreUnavailableError, and is closed', async (t) => {
   const directory = await open(t.testdir());
   await t.rejects(buffer(streamFile(directory)), StoreUnavailableError);
   t.equal(directory.fd, -1);
 });
 
-t.test('a file that is truncated before it is read is rejected, instead of uninitialized memory', async (t) => {
+t.test('reading a file that has been truncated fails, and returns no uninitialized memory', async (t) => {
   const root = t.testdir({ file: 'bytes' });
   const file = await open(join(root, 'file'));
   t.teardown(() => file.close());

@@ -4,7 +4,7 @@ import t from 'tap';
 import { respondToError } from '../../handlers/http/error-handler.js';
 import { overloaded } from '../../handlers/http/errors.js';
 
-t.test('an error has no headers of the payload that could not be sent', async (t) => {
+t.test('an error response has no headers of the response that it replaces', async (t) => {
   const server = Fastify();
   server.setErrorHandler(respondToError);
   const headers = {

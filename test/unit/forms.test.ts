@@ -313,7 +313,7 @@ test('parses any division into chunks', async (t) => {
     t.match(await sendChunks(t, chunks), { problems: [], fields }, `${size}`);
     t.strictSame(temporaryFiles[0]?.bytes, bytes);
   }
-  t.match(await sendChunks(t, []), { fields: {}, problems: [] }, 'no chunks are an empty form');
+  t.match(await sendChunks(t, []), { fields: {}, problems: [] }, 'a body without chunks is an empty form');
 });
 
 test('a part whose last bytes look like a delimiter does not stop the form', async (t) => {
@@ -339,7 +339,7 @@ test('deletes the files of a client that disconnects', async (t) => {
   }
 });
 
-test('handles a client that disconnected before its form is read', async (t) => {
+test('rejects the form of a client that disconnected before it is read', async (t) => {
   failures = [];
   const socket = await openAndSend(head('Content-Length: 9', 'X-Disconnected: yes'));
   socket.destroy();

@@ -32,7 +32,7 @@ async function createStore(t: Test, maxCachedBytes?: number) {
   }
 }
 
-t.test('a store with a cache is an image store', async (t) => {
+t.test('a store with a cache passes the tests of image stores', async (t) => {
   const { store, uploads } = await createStore(t);
   await testImageStore(t, store, uploads);
 });

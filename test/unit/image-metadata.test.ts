@@ -112,7 +112,7 @@ t.test('finds the end of a JPEG by its scans', async (t) => {
     const image = withScan(...bytes);
     await expectCleaned(t, Buffer.from(bytes).toString('hex'), Buffer.concat([image, video]), image);
   }
-  // Scans that end around a chunk boundary, or are longer than several chunks.
+  // Scans that end near the end of a read, or take several reads.
   const lengths = [65_533, 65_534, 65_535, 65_536, 65_537, 65_538].map((place) => place - end);
   for (const length of [...lengths, 200_000, 200_001]) {
     const data = Buffer.alloc(length, '\xff\0', 'latin1').fill(0, length - 1);
@@ -240,7 +240,7 @@ t.test('keeps a file with an unknown structure, unless it has signs of metadata'
     }
     for (const sign of ['Exif\0', 'http://ns.adobe.com/', '<x:xmpmeta', 'Photoshop 3.0', 'II*\0\x08\0\0\0']) {
       await expectRefused(t, `${kind} with ${sign}`, fake(`x${sign}`));
-      // Across a chunk boundary.
+      // The sign begins before the end of one read, and ends in the next.
       for (const distance of [1, 40]) {
         const distant = fake('x'.repeat(65_536 - head.length - distance) + sign);
         await expectRefused(t, `${kind} with ${sign} far after it`, distant);
@@ -278,9 +278,9 @@ t.test('rejects metadata in thousands of pieces', async (t) => {
   const pieces = (count: number) =>
     gif(...Array.from({ length: count }, () => [gifExtension(0xfe, 'x'), gifExtension(0xf9, '\0\0\0\0')]).flat());
   t.type(await clean(pieces(4096)), Buffer);
-  await expectRefused(t, 'one more', pieces(4097));
+  await expectRefused(t, 'one piece more', pieces(4097));
   const empty = pngChunk('tEXt', '');
-  await expectRefused(t, 'together', png(Buffer.alloc(50_000 * empty.length, empty)));
+  await expectRefused(t, 'adjacent pieces', png(Buffer.alloc(50_000 * empty.length, empty)));
 });
 
 // SEED repeats a run, RUNS sets the number of corrupted files of each format.

@@ -30,7 +30,7 @@ t.test('views of one row share their JSON only if their likes are the same', asy
     const [view] = JSON.parse(serializeList([postView(row, { count, liked })], serialize));
     t.same(view, { ...POST, like_count: count, liked_by_me: liked });
   }
-  t.equal(calls.length, 4, 'the second pair of equal likes shares the JSON of the first');
+  t.equal(calls.length, 4, 'a view with the same likes as an earlier one is not serialized again');
   t.equal(serializeList([], serialize), '[]');
   t.equal(
     serializeList([{}, {}], () => '{}'),
