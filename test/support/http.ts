@@ -3,14 +3,9 @@ import http, { type Agent, type IncomingMessage, type OutgoingHttpHeaders } from
 import https from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { encodeBody, readHeaders } from '../../scripts/contract-test/exchange.js';
-import { type TestResponse, toTestResponse } from './requests.js';
+import { type RequestOptions, type TestResponse, toTestResponse } from './requests.js';
 
-export interface HttpOptions {
-  token?: string | undefined;
-  json?: unknown;
-  form?: Record<string, string | Blob>;
-  /** A raw body. Its type must be in `headers`. */
-  body?: string | Uint8Array;
+export interface HttpOptions extends Omit<RequestOptions, 'headers'> {
   headers?: OutgoingHttpHeaders;
   /** `false` opens a connection for this request. */
   agent?: Agent | false;

@@ -7,7 +7,7 @@ import type { Test } from 'tap';
 import type { ImageStore } from '../../db/images/index.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 
-const imageName = () => `${randomBytes(16).toString('hex')}.png`;
+export const newImageName = () => `${randomBytes(16).toString('hex')}.png`;
 
 /** Writes a file that can be put into an image store, and returns its path. */
 export async function writeUpload(directory: string, bytes: Uint8Array): Promise<string> {
@@ -18,7 +18,7 @@ export async function writeUpload(directory: string, bytes: Uint8Array): Promise
 
 /** Stores bytes under a new name, and returns the name. */
 export async function putBytes(images: ImageStore, uploads: string, bytes: Uint8Array): Promise<string> {
-  const name = imageName();
+  const name = newImageName();
   await images.put(name, await writeUpload(uploads, bytes));
   return name;
 }
@@ -58,14 +58,14 @@ export async function testImageStore(t: Test, images: ImageStore, uploads: strin
 
   await t.test('removes an image, and ignores the removal of a missing one', async (t) => {
     const name = await put(randomBytes(10));
-    for (const missing of [name, name, imageName()]) {
+    for (const missing of [name, name, newImageName()]) {
       await images.remove(missing);
       t.equal(await images.get(missing), undefined);
     }
   });
 
   await t.test('rejects an upload whose file is missing, and stores nothing', async (t) => {
-    const name = imageName();
+    const name = newImageName();
     await t.rejects(images.put(name, join(uploads, 'nowhere')), StoreUnavailableError);
     t.equal(await images.get(name), undefined);
     await images.check();

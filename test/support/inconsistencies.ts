@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Test } from 'tap';
 import { createAccount, deleteAccount, findCredentials } from '../../db/accounts.js';
 import type { SocialGraph } from '../../db/graph/index.js';
@@ -7,7 +6,7 @@ import { withPendingImage } from '../../db/outbox/pending-images.js';
 import { createPost } from '../../db/posts.js';
 import type { Stores } from '../../db/stores.js';
 import { type VerifyResult, verify } from '../../scripts/verify/verify.js';
-import { writeUpload } from './image-store.js';
+import { newImageName, writeUpload } from './image-store.js';
 import { emptyGraph, freshStores, onServices, openTestStores, silentLog } from './stores.js';
 
 /** Small, so that every check reads several pages. */
@@ -74,7 +73,7 @@ export function createFixtures(stores: Stores) {
       return { id: created?.post.id ?? 0, image: created?.post.image ?? '' };
     },
     /** Stores an image that no row references. */
-    async storeImage(name = `${randomBytes(16).toString('hex')}.png`): Promise<string> {
+    async storeImage(name = newImageName()): Promise<string> {
       await images.put(name, (await upload()).path);
       return name;
     },

@@ -3,18 +3,12 @@ import type { Test } from 'tap';
 import { type Cookie, parseCookie } from 'undici';
 import { violations } from '../../scripts/contract-test/conformance.js';
 import { operationFor } from '../../scripts/contract-test/document.js';
-import { encodeBody, maskSecrets, shorten } from '../../scripts/contract-test/exchange.js';
+import { encodeBody, maskSecrets, type ReceivedResponse, shorten } from '../../scripts/contract-test/exchange.js';
 
-export interface TestResponse {
-  status: number;
-  headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: the contract check validates the body, and each test knows its type.
-  body: any;
-  bytes: Buffer;
-}
+export type TestResponse = ReceivedResponse;
 
 export interface RequestOptions {
-  token?: string;
+  token?: string | undefined;
   json?: unknown;
   form?: Record<string, string | Blob>;
   headers?: Record<string, string>;
@@ -45,7 +39,7 @@ export function createSender(t: FailureReporter, url: string) {
       body,
     });
     const result = toTestResponse(response.status, response.headers, Buffer.from(await response.arrayBuffer()));
-    record(() => describeExchange(method, path, options, result));
+    record(() => formatExchange(method, path, options, result));
     const { pathname, search } = new URL(url + path);
     expectConformance(t, method, pathname + search, result);
     return result;
@@ -97,7 +91,7 @@ function onFailure(t: FailureReporter, listener: (assertion: string) => void): v
 }
 
 /** Returns a request and its response as text, without tokens or passwords. */
-function describeExchange(method: string, path: string, sent: RequestOptions, { status, body, bytes }: TestResponse) {
+function formatExchange(method: string, path: string, sent: RequestOptions, { status, body, bytes }: TestResponse) {
   const { headers, json, form } = sent;
   const text = typeof sent.body === 'string' ? maskSecrets(sent.body) : undefined;
   const [request, response] = [{ headers, json, form, text }, body ?? `(${bytes.length} bytes)`].map((value) =>
