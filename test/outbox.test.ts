@@ -13,7 +13,7 @@ import { createPost } from '../db/posts.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { countLikes, drainOutbox, idsOf } from './support/contents.js';
 import { listImageNames } from './support/image-store.js';
-import { createFixtures, openStoresWithoutRelay } from './support/inconsistencies.js';
+import { createFixtures, openStoresWithoutRelay } from './support/store-fixtures.js';
 import { freshDataDirectory, freshStores, needsServers, openTestStores, silentLog } from './support/stores.js';
 import { until } from './support/until.js';
 

@@ -6,9 +6,9 @@ import { friendPairs, likePairs } from '../scripts/seed/edges.js';
 import { type Population, problemsOf } from '../scripts/seed/population.js';
 import { seed } from '../scripts/seed/seed.js';
 import { countLikes } from './support/contents.js';
-import { emptyStores, findingsByRule, openStoresWithoutRelay, verifyStores } from './support/inconsistencies.js';
 import { runCommand } from './support/processes.js';
 import { startTestService } from './support/service.js';
+import { emptyStores, findingsByRule, openStoresWithoutRelay, verifyStores } from './support/store-fixtures.js';
 import { claimGraphFor, onServices, openTestStores, temporaryDirectory } from './support/stores.js';
 
 const POPULATION: Population = {

@@ -13,7 +13,7 @@ import {
   openStoresWithoutRelay,
   repeat,
   verifyStores,
-} from './support/inconsistencies.js';
+} from './support/store-fixtures.js';
 import { silentLog } from './support/stores.js';
 
 t.test('finds violations, and repairs them on request', async (t) => {

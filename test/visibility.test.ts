@@ -7,7 +7,7 @@ import { findPostOwners, findPostsPublicOrOwn } from '../db/posts.js';
 import { canSee, isPublicOrOwn } from '../db/visibility.js';
 import { findVisiblePost } from '../db/visible-posts.js';
 import { createRandom } from '../scripts/seed/random.js';
-import { createFixtures, repeat } from './support/inconsistencies.js';
+import { createFixtures, repeat } from './support/store-fixtures.js';
 import { openTestStores } from './support/stores.js';
 
 const stores = await openTestStores(t);

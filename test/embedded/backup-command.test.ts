@@ -10,7 +10,6 @@ import { createBackup } from '../../db/backup/create.js';
 import { BACKUP_PATH, controlSocketPath, startControlServer } from '../../handlers/http/control.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { listImageNames, putBytes } from '../support/image-store.js';
-import { repeat } from '../support/inconsistencies.js';
 import { startLoad } from '../support/load.js';
 import { picture } from '../support/picture.js';
 import {
@@ -23,6 +22,7 @@ import {
 } from '../support/processes.js';
 import { createSender } from '../support/requests.js';
 import { createPost, startTestService } from '../support/service.js';
+import { repeat } from '../support/store-fixtures.js';
 import { freshDataDirectory, onServices, openTestStores, silentLog, temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { registerUser } from '../support/users.js';

@@ -14,11 +14,11 @@ import { startEmbeddedServer } from '../../db/postgres/embedded/server.js';
 import { openEmbeddedPostgres } from '../../db/postgres/embedded.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { recordFileOperations } from '../support/file-operations.js';
-import { repeat } from '../support/inconsistencies.js';
 import { startLoad } from '../support/load.js';
 import { parseLog } from '../support/log.js';
 import { expectRefusedStart } from '../support/processes.js';
 import { createPost, startTestService } from '../support/service.js';
+import { repeat } from '../support/store-fixtures.js';
 import { freshDataDirectory, onServices, silentLog, temporaryDirectory } from '../support/stores.js';
 import { retryWhileUnavailable } from '../support/until.js';
 

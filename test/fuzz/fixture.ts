@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { claimsOf } from '../../scripts/contract-test/fixtures.js';
 import { sendByHttp as send } from '../support/http.js';
-import { repeat } from '../support/inconsistencies.js';
 import { picture } from '../support/picture.js';
+import { repeat } from '../support/store-fixtures.js';
 import { registerBy } from '../support/users.js';
 
 type Account = Awaited<ReturnType<typeof registerBy>>;

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { expectConsistentStores } from '../support/consistency.js';
 import { checkContract, failuresIn } from '../support/contract-run.js';
-import { createFixtures } from '../support/inconsistencies.js';
 import { picture } from '../support/picture.js';
 import { openRaces, repeatUntilSettled, sendTwiceConcurrently, startBalancer } from '../support/races.js';
 import { createPost, PASSWORD, type TestUser } from '../support/service.js';
+import { createFixtures } from '../support/store-fixtures.js';
 import { needsServers } from '../support/stores.js';
 
 /*

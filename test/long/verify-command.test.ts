@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { openBareStores, type Stores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
-import { createFixtures, emptyStores, openStoresWithoutRelay } from '../support/inconsistencies.js';
 import { script } from '../support/processes.js';
 import { startTestService } from '../support/service.js';
+import { createFixtures, emptyStores, openStoresWithoutRelay } from '../support/store-fixtures.js';
 import { claimGraphFor, freshDataDirectory, silentLog, temporaryDirectory } from '../support/stores.js';
 
 const environment = await emptyStores(t);

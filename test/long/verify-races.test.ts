@@ -2,6 +2,9 @@ import t, { type Test } from 'tap';
 import { deletePost } from '../../db/posts.js';
 import type { Stores } from '../../db/stores.js';
 import { verify } from '../../scripts/verify/verify.js';
+import { picture } from '../support/picture.js';
+import { repeatUntilSettled } from '../support/races.js';
+import { befriend, createPost, PASSWORD, startTestService, type TestUser } from '../support/service.js';
 import {
   createFixtures,
   emptyStores,
@@ -10,10 +13,7 @@ import {
   openStoresWithoutRelay,
   repeat,
   verifyStores,
-} from '../support/inconsistencies.js';
-import { picture } from '../support/picture.js';
-import { repeatUntilSettled } from '../support/races.js';
-import { befriend, createPost, PASSWORD, startTestService, type TestUser } from '../support/service.js';
+} from '../support/store-fixtures.js';
 import { silentLog } from '../support/stores.js';
 
 t.test('accepts changes between two reads', async (t) => {

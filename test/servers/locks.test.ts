@@ -22,9 +22,9 @@ import { StoreUnavailableError } from '../../db/support/errors.js';
 import { expectConsistentStores } from '../support/consistency.js';
 import { idsOf } from '../support/contents.js';
 import { listImageNames } from '../support/image-store.js';
-import { createFixtures, openStoresWithoutRelay, repeat } from '../support/inconsistencies.js';
 import { beginTransaction, needsNeo4j } from '../support/neo4j-graph.js';
 import { LONG_TIMEOUTS } from '../support/service.js';
+import { createFixtures, openStoresWithoutRelay, repeat } from '../support/store-fixtures.js';
 import { freshStores, needsServers, openTestStores, queryGraph } from '../support/stores.js';
 import { until } from '../support/until.js';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { countLikes } from '../support/contents.js';
-import { repeat } from '../support/inconsistencies.js';
 import { freshIds, needsNeo4j, openTestGraph } from '../support/neo4j-graph.js';
+import { repeat } from '../support/store-fixtures.js';
 import { queryGraph } from '../support/stores.js';
 
 t.test('the graph in Neo4j', needsNeo4j, async (t) => {
