@@ -13,7 +13,7 @@ import { createPost } from '../db/posts.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { countLikes, drainOutbox, idsOf } from './support/contents.js';
 import { listImageNames } from './support/image-store.js';
-import { createFixtures, openStoresWithoutRelay } from './support/store-fixtures.js';
+import { createFixtures, openStoresWithoutRelay, repeat } from './support/store-fixtures.js';
 import { freshDataDirectory, freshStores, needsServers, openTestStores, silentLog } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -26,21 +26,6 @@ const { account, post, upload, enqueueEntries } = createFixtures(stores);
 const waiting = async (key: string | number) =>
   db.selectFrom('outbox').selectAll().where('key', '=', String(key)).where('delivered', '=', false).execute();
 
-t.test('delivery is idempotent: it keeps entities with a row and removes the others', async (t) => {
-  const [author, liker] = [await account(), await account()];
-  const existing = await post(author);
-  const missing = existing + 1000;
-  await graph.like([
-    { person: liker, post: existing },
-    { person: liker, post: missing },
-  ]);
-  const entries = await enqueueEntries([missing, existing, missing].map((key) => ({ kind: 'post', key })));
-  await outbox.deliver(entries);
-  await outbox.deliver(entries);
-  t.same(await countLikes(graph, [existing, missing]), [1, 0]);
-  t.same(await waiting(missing), [], 'the entries are delivered');
-});
-
 t.test('a new account and a new post have entries only if the graph has nodes', async (t) => {
   const expected = graph.hasNodes ? 1 : 0;
   const name = 'newcomer';
@@ -50,16 +35,20 @@ t.test('a new account and a new post have entries only if the graph has nodes', 
   t.equal(creation?.entries.length, expected);
 });
 
-t.test('concurrent deliveries process each entry once', async (t) => {
+t.test('repeated and concurrent deliveries keep entities with a row, and remove the others', async (t) => {
   const [author, liker] = [await account(), await account()];
-  const existing = [await post(author), await post(author), await post(author)];
-  const missing = existing.map((id) => id + 1000);
-  await graph.like([...existing, ...missing].map((post) => ({ person: liker, post })));
-  const entries = await enqueueEntries([...existing, ...missing].map((key) => ({ kind: 'post', key })));
-  await Promise.all([...entries, ...entries].map((entry) => outbox.deliver([entry])));
-  const left = db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).where('delivered', '=', false);
-  t.same(await left.execute(), []);
-  t.strictSame(await countLikes(graph, [...existing, ...missing]), [1, 1, 1, 0, 0, 0]);
+  for (const isConcurrent of [false, true]) {
+    const existing = await repeat(3, () => post(author));
+    const missing = existing.map((id) => id + 1000);
+    const ids = [...existing, ...missing];
+    await graph.like(ids.map((post) => ({ person: liker, post })));
+    const entries = await enqueueEntries([...ids, ...missing].map((key) => ({ kind: 'post', key })));
+    if (isConcurrent) await Promise.all([...entries, ...entries].map((entry) => outbox.deliver([entry])));
+    else for (let times = 0; times < 2; times += 1) await outbox.deliver(entries);
+    const left = db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).where('delivered', '=', false);
+    t.same(await left.execute(), [], 'the entries are delivered');
+    t.same(await countLikes(graph, ids), [1, 1, 1, 0, 0, 0]);
+  }
 });
 
 t.test('the relay delivers entries that a request has left undelivered', async (t) => {
@@ -250,18 +239,23 @@ t.test('removes an image that the store completes after the call to store it has
   t.same(await listImageNames(images), before);
 });
 
-t.test('keeps an image that is not due, and rolls back a claim after it is due', async (t) => {
-  const author = await account();
-  const count = async () => (await db.selectFrom('posts').selectAll().where('author_id', '=', author).execute()).length;
-  const late = withPendingImage(stores, await upload(), async (image) => {
-    await outbox.deliver([{ id: image.entryId, kind: 'image', key: image.name }]);
-    t.ok((await listImageNames(images)).includes(image.name), 'the entry is not due, and the bytes are kept');
-    await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('id', '=', image.entryId).execute();
-    return createPost(stores, author, { title: 'T', text: 'T', image });
-  });
-  await t.rejects(late, StoreUnavailableError);
-  t.equal(await count(), 0, 'no row references the image');
-});
+t.test(
+  'keeps an image that is not due, and rejects its claim once it is due or a removal has been attempted',
+  async (t) => {
+    const author = await account();
+    for (const change of [{ due_at: sql<string>`clock_timestamp()` }, { attempts: 1 }]) {
+      const late = withPendingImage(stores, await upload(), async (image) => {
+        await outbox.deliver([{ id: image.entryId, kind: 'image', key: image.name }]);
+        t.ok((await listImageNames(images)).includes(image.name), 'the entry is not due, and the bytes are kept');
+        await db.updateTable('outbox').set(change).where('id', '=', image.entryId).execute();
+        return createPost(stores, author, { title: 'T', text: 'T', image });
+      });
+      await t.rejects(late, StoreUnavailableError);
+    }
+    const posts = await db.selectFrom('posts').select('id').where('author_id', '=', author).execute();
+    t.same(posts, [], 'no row references an image');
+  },
+);
 
 t.test('each of several concurrent images can be claimed within 15 minutes', async (t) => {
   const checkEntry = async ({ name, entryId }: PendingImage) => {
@@ -274,15 +268,6 @@ t.test('each of several concurrent images can be claimed within 15 minutes', asy
   };
   const files = [await upload(), await upload(), await upload()];
   await Promise.all(files.map((file) => withPendingImage(stores, file, checkEntry)));
-});
-
-t.test('rejects a claim of an image whose removal was attempted before', async (t) => {
-  const author = await account();
-  const claiming = withPendingImage(stores, await upload(), async (image) => {
-    await db.updateTable('outbox').set({ attempts: 1 }).where('id', '=', image.entryId).execute();
-    return createPost(stores, author, { title: 'T', text: 'T', image });
-  });
-  await t.rejects(claiming, StoreUnavailableError);
 });
 
 t.test('a committed write succeeds even if the check of its entry fails', needsServers, async (t) => {
