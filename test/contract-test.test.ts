@@ -426,7 +426,7 @@ t.test('on Ctrl-C writes the reports and deletes the accounts before it exits', 
   const files = await reportFiles(t);
   const { child, output } = spawnNode(t, [script(COMMAND), '--base-url', service.url, ...files.args], {});
   await until(async () => (await countPosts()) > 0);
-  // As from a terminal: npm passes on the signal, which the terminal has also sent to this process.
+  // In a terminal, the signal arrives twice: from the terminal, and from npm, which passes it on.
   child.kill('SIGINT');
   child.kill('SIGINT');
   const [code] = await once(child, 'close');

@@ -55,7 +55,7 @@ t.test('a batch of requests that are not sampled has no spans, even after one th
   let second: Promise<number> | undefined;
   const { request, tree } = setUp(t, {
     maxInFlight: 1,
-    // Arrives during the first batch, which then starts the second.
+    // The other request arrives during the first batch, which then starts the second.
     async store() {
       second ??= request(undefined, 2);
     },
