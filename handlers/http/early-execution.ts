@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../context.js';
 import { isEarlyOperation, type Operation } from '../operation.js';
 import { type VerifiedToken, verifyRequestToken } from './authenticate.js';
-import { execute, type HandlerResponse } from './operations.js';
+import { execute, type HandlerResponse } from './execute.js';
 
 /*
  * Early execution: a read starts before it is known whether its request will be refused.
  *
- * The rate limit, the session and the requested data need one query each. Instead of waiting for one after the other, all
- * three are requested at the same time. This saves round trips, and concurrent requests share larger batches.
+ * The rate limit, the session and the requested data need one query each. All three run at the same time instead of one
+ * after the other. This saves round trips, and concurrent requests share larger batches.
  *
  * The results are still used in the usual order. A request that exceeds its rate limit gets a 429, and a request without a
  * valid session gets a 401. What was read for such a request is discarded. To keep refusals cheap, nothing is read early

@@ -5,13 +5,10 @@ import { routes } from '../../generated/routes.js';
 import * as generated from '../../generated/serializers.js';
 import type { OperationId } from '../../generated/types.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
-import { handlers } from '../index.js';
-import type { EarlyUser, Operation } from '../operation.js';
+import type { Operation } from '../operation.js';
 import { authenticate } from './authenticate.js';
-import { RequestClient } from './client.js';
 import { refuseCrossSite } from './cross-site.js';
-import { readInput } from './input.js';
-import { type Serialize, serializeList } from './json.js';
+import { execute } from './execute.js';
 import { acquireForStream, type ResponseBudget, withinBudget } from './response-budget.js';
 
 declare module 'fastify' {
@@ -25,6 +22,9 @@ declare module 'fastify' {
 }
 
 const operations: Readonly<Record<OperationId, Operation>> = routes;
+
+/** Converts a value to JSON. Omits properties that the contract does not declare. */
+type Serialize = (value: unknown) => string;
 
 /** By operation and status. */
 const serializers: Readonly<Record<OperationId, Readonly<Record<number, Serialize>>>> = generated.serializers;
@@ -65,42 +65,6 @@ export async function registerOperations(
   });
 }
 
-/** A common supertype of the responses of all handlers. */
-export interface HandlerResponse {
-  status: number;
-  headers?: object;
-  body?: unknown;
-}
-
-/** A common supertype of all handlers. The exact type of each handler is checked by `Handlers`. */
-type AnyHandler = (request: object, context: AppContext) => Promise<HandlerResponse>;
-
-/**
- * Reads and validates a request, and runs its operation.
- *
- * @param earlyUser the user that the token names, for a request whose session is not known yet
- */
-export async function execute(
-  operation: Operation,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  context: AppContext,
-  earlyUser?: EarlyUser,
-): Promise<HandlerResponse> {
-  const {
-    user = earlyUser,
-    path,
-    query,
-    headerParameters,
-    body,
-    discard,
-  } = await readInput(request, operation, context);
-  const handle = handlers[operation.id] as AnyHandler;
-  const { headers } = request;
-  const input = { user, path, query, headerParameters, body, headers, client: new RequestClient(request, reply) };
-  return handle(input, context).finally(discard);
-}
-
 /** Runs an operation. Returns the payload to send: serialized JSON, a stream, or the reply if there is no body. */
 async function respond(
   operation: Operation,
@@ -124,4 +88,22 @@ async function respond(
   // Returned without await, so that `response` can be garbage collected while the JSON waits to be sent.
   // A buffer is sent faster than a string.
   return withinBudget(budget, Buffer.from(json), request, reply);
+}
+
+/** The property of an item that caches its JSON. */
+const JSON_CACHE = Symbol('json');
+
+type Item = object & { [JSON_CACHE]?: string };
+
+/**
+ * Returns the JSON of a list. The JSON of an item is kept for as long as the item itself. When many users read the feed at the
+ * same time, this makes it about a quarter faster, because their lists share items: see `postView`.
+ */
+export function serializeList(items: readonly Item[], serializeItem: Serialize): string {
+  let json = '[';
+  for (const item of items) {
+    item[JSON_CACHE] ??= serializeItem(item);
+    json += json === '[' ? item[JSON_CACHE] : `,${item[JSON_CACHE]}`;
+  }
+  return `${json}]`;
 }

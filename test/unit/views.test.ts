@@ -1,5 +1,5 @@
 import t from 'tap';
-import { serializeList } from '../../handlers/http/json.js';
+import { serializeList } from '../../handlers/http/operations.js';
 import { postView } from '../../handlers/views.js';
 
 const POST = {
