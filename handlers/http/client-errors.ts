@@ -3,9 +3,12 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { destroyAfterDelay, type SocketWithResponse } from './connections.js';
+import type { SocketWithResponse } from './connections.js';
 import { ERROR_STATUSES, type ErrorCode } from './error-codes.js';
 import { createLogLimit } from './log-limit.js';
+
+/** How long a client has to read the last response before its connection is destroyed. */
+const CLOSE_DELAY_MS = 2000;
 
 /** The sockets on which `respondToClientError` has sent a response. */
 const respondedSockets = new WeakSet<Socket>();
@@ -70,4 +73,23 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
   );
   // Node no longer applies timeouts to this socket, so a client could keep it open.
   destroyAfterDelay(socket);
+}
+
+/**
+ * Delays the close of a connection after the response to an incomplete request: only the sending side is closed immediately.
+ * Otherwise a client that is still sending its body could lose the response, because the kernel resets a connection that is
+ * closed while it has unread data.
+ */
+export function delayClose(socket: Socket): void {
+  // Node calls `destroySoon` to close the connection after its last response.
+  socket.destroySoon = () => {
+    socket.end();
+    destroyAfterDelay(socket);
+  };
+}
+
+/** Destroys a connection that the client has not closed after `CLOSE_DELAY_MS`. */
+function destroyAfterDelay(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS).unref();
+  socket.once('close', () => clearTimeout(timer));
 }

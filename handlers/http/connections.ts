@@ -24,9 +24,6 @@ const FILE_DESCRIPTOR_SHARE = 0.75;
 /** The share of the connections that one address may have, unless it is a trusted proxy. */
 const ADDRESS_SHARE = 0.25;
 
-/** How long a client has to read the last response before its connection is destroyed. */
-const CLOSE_DELAY_MS = 2000;
-
 interface ConnectionLimits {
   max: number;
   maxPerAddress: number;
@@ -41,25 +38,6 @@ interface Connections {
 /** A socket with Node's private reference to the response that is being sent on it. */
 export interface SocketWithResponse {
   _httpMessage?: ServerResponse | null;
-}
-
-/** Destroys a connection that the client has not closed after `CLOSE_DELAY_MS`. */
-export function destroyAfterDelay(socket: Socket): void {
-  const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS).unref();
-  socket.once('close', () => clearTimeout(timer));
-}
-
-/**
- * Delays the close of a connection after the response to an incomplete request: only the sending side is closed immediately.
- * Otherwise a client that is still sending its body could lose the response, because the kernel resets a connection that is
- * closed while it has unread data.
- */
-export function delayClose(socket: Socket): void {
-  // Node calls `destroySoon` to close the connection after its last response.
-  socket.destroySoon = () => {
-    socket.end();
-    destroyAfterDelay(socket);
-  };
 }
 
 /** Computes the limits from the number of files that the process may open. */
