@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { ACCOUNT_COLUMNS, type Account, type Credentials } from './accounts.js';
-import { retryDeadlocks } from './postgres/client.js';
 import { NOW, STATEMENT_TIME } from './postgres/clock.js';
 import type { Database, Postgres } from './postgres/index.js';
-import { sharedLocksWithin } from './postgres/locks.js';
+import { retryDeadlocks, sharedLocksWithin } from './postgres/locks.js';
 import type { SessionRow } from './schema.js';
 
 /** An unexpired session with its account. */

@@ -121,27 +121,6 @@ export const usageOf = (pool: pg.Pool): PoolUsage => ({
  */
 const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
 
-/** The SQLSTATE of a deadlock. */
-const DEADLOCK_DETECTED = '40P01';
-
-/** The maximum number of attempts of a transaction that deadlocks. */
-const MAX_ATTEMPTS = 3;
-
-/** Runs a transaction, and repeats it if PostgreSQL aborts it to resolve a deadlock. */
-export async function retryDeadlocks<Result>(transact: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await transact();
-    } catch (error) {
-      const isDeadlock =
-        error instanceof StoreUnavailableError &&
-        error.cause instanceof pg.DatabaseError &&
-        error.cause.code === DEADLOCK_DETECTED;
-      if (!isDeadlock || attempt === MAX_ATTEMPTS) throw error;
-    }
-  }
-}
-
 /**
  * Returns whether an error means that PostgreSQL is unavailable. This includes all errors that PostgreSQL did not report, such
  * as lost connections, but not TypeErrors, which are bugs in this service.

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
+import pg from 'pg';
+import { StoreUnavailableError } from '../support/errors.js';
 import type { DatabaseTransaction } from './index.js';
 
 /*
@@ -10,8 +12,8 @@ import type { DatabaseTransaction } from './index.js';
  * sessions, new and edited posts, edited accounts). Exclusive locks: taken by deletions, and by the delivery of the outbox
  * entries of people and posts, which `npm run verify -- --repair` uses too.
  *
- * Order: every transaction locks accounts by ascending id, then posts by ascending id, so that transactions cannot
- * deadlock. If the graph consists of tables, a trigger on likes takes one more lock last.
+ * Order: every transaction locks accounts by ascending id, then posts by ascending id, so that these locks cannot deadlock
+ * (row locks can: see `retryDeadlocks`). If the graph consists of tables, a trigger on likes takes one more lock last.
  *
  * Fairness: advisory locks are granted in the order in which they were requested. With row locks, a stream of likes could
  * starve a deletion.
@@ -76,4 +78,25 @@ export async function tryLock(trx: DatabaseTransaction, text: string): Promise<b
     trx,
   );
   return rows[0]?.locked === true;
+}
+
+/** The SQLSTATE of a deadlock. */
+const DEADLOCK_DETECTED = '40P01';
+
+/** The maximum number of attempts of a transaction that deadlocks. */
+const MAX_ATTEMPTS = 3;
+
+/** Runs a transaction whose row locks can deadlock. Repeats it if PostgreSQL aborts it to resolve a deadlock. */
+export async function retryDeadlocks<Result>(transact: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await transact();
+    } catch (error) {
+      const isDeadlock =
+        error instanceof StoreUnavailableError &&
+        error.cause instanceof pg.DatabaseError &&
+        error.cause.code === DEADLOCK_DETECTED;
+      if (!isDeadlock || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
 }
