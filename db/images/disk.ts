@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { access, constants, open, opendir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, constants, type FileHandle, open, opendir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { batched } from '../support/batch.js';
 import { moveFileDurably, syncDirectory } from '../support/durable-files.js';
 import { StoreUnavailableError } from '../support/errors.js';
-import { streamFile } from './file-stream.js';
 import type { ImageStore } from './index.js';
 import { readChunks, SMALL_IMAGE_BYTES, streamOf } from './small-images.js';
 
 /** The name of the installation marker. The names of images never begin with a dot. */
 const MARKER_FILE = '.installation';
+
+/** The size of one read of a stream. */
+const READ_BYTES = 64 * 1024;
 
 /** Stores images as files in a directory. Uploads must be on the same file system, because `put` renames their files. */
 export function diskImages(directory: string): ImageStore {
@@ -103,4 +106,25 @@ function throwUnavailable(cause: unknown): never {
 async function undefinedIfMissing(cause: NodeJS.ErrnoException, directory: string): Promise<undefined> {
   const isMissing = cause.code === 'ENOENT' && existsSync(directory);
   if (!isMissing) throwUnavailable(cause);
+}
+
+/** Returns a stream of an open image file. It closes the file, and fails with StoreUnavailableError if a read fails. */
+export function streamFile(file: FileHandle): Readable {
+  const stream = new Readable({
+    highWaterMark: READ_BYTES,
+    read(length) {
+      file.read(Buffer.allocUnsafe(length), 0, length).then(
+        ({ bytesRead, buffer }) => this.push(bytesRead > 0 ? buffer.subarray(0, bytesRead) : null),
+        (cause) => this.destroy(new StoreUnavailableError('images', { cause })),
+      );
+    },
+    destroy(error, done) {
+      file.close().then(
+        () => done(error),
+        () => done(error),
+      );
+    },
+  });
+  // Without a listener, an error of the stream would end the process.
+  return stream.on('error', () => undefined);
 }

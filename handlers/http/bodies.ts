@@ -3,9 +3,8 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Operation } from '../operation.js';
 import { imageTypes } from '../policy/image-types.js';
-import { ByteCollector } from './byte-collector.js';
 import { bodyTooLarge, type HttpError, type Reason, reason, unsupportedMediaType } from './errors.js';
-import { countSmallChunks } from './small-chunks.js';
+import { ByteCollector, countSmallChunks } from './small-chunks.js';
 
 /*
  * Body parsing. A single parser replaces those of Fastify, which do not read a body without a Content-Type, or the body of a

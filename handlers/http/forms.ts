@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { FieldType, Upload } from '../operation.js';
-import { describeFileType } from '../policy/file-types.js';
 import { ImageRefusedError } from '../policy/image-metadata/errors.js';
 import { cleanImage } from '../policy/image-metadata/index.js';
-import { canonicalMediaType, detectImageType, HEAD_BYTES } from '../policy/image-types.js';
-import { ByteCollector } from './byte-collector.js';
+import { canonicalMediaType, describeFileType, detectImageType, HEAD_BYTES } from '../policy/image-types.js';
 import { FIELD_MESSAGES } from './error-codes.js';
 import { type FieldProblem, fileTooLarge, type Reason, reason } from './errors.js';
 import { type Part, readParts } from './multipart.js';
+import { ByteCollector } from './small-chunks.js';
 
 /*
  * Reads multipart forms. Parts are processed in the order in which they arrive. Text is read into memory. A file is written

@@ -4,8 +4,7 @@ import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import { diskImages } from '../../db/images/disk.js';
-import { streamFile } from '../../db/images/file-stream.js';
+import { diskImages, streamFile } from '../../db/images/disk.js';
 import { readChunks } from '../../db/images/small-images.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { listImageNames, openStream, putBytes, testImageStore, writeUpload } from '../support/image-store.js';
