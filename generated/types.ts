@@ -12,7 +12,7 @@ export interface paths {
         put?: never;
         /**
          * Register an account
-         * @description Creates a public account and returns its id. It does not start a session. Usernames are unique regardless of letter case and Unicode form (NFKC case folding). Email addresses are trimmed and lowercased, and are unique in that form.
+         * @description Creates a public account and returns its id, but does not start a session. Usernames are unique regardless of letter case and Unicode form (NFKC case folding). Email addresses are trimmed and lowercased, and are unique in that form.
          */
         post: operations["register"];
         delete?: never;
@@ -1270,7 +1270,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description There is no pending friend request from this user or, for `cancel`, to this user. */
+        /** @description There is no pending friend request from this user, or, for `POST /friends/cancel`, to this user. */
         FriendRequestNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1451,7 +1451,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description A store is unavailable, or the service is overloaded or shutting down. The section Retries describes which requests are safe to retry. */
+        /** @description A data store is unavailable, or the service is overloaded or shutting down. The section Retries describes which requests are safe to retry. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
