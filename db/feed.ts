@@ -72,7 +72,7 @@ interface Stores {
   windowShortfalls: WindowShortfalls;
 }
 
-/** For each viewer for whom the window was recently too small, the end of the smallest such page. */
+/** For each viewer for whom the window was recently too small, the end (`offset` + `limit`) of the smallest such page. */
 export type WindowShortfalls = LRUCache<number, number>;
 
 export const createWindowShortfalls = (): WindowShortfalls =>

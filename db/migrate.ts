@@ -53,7 +53,7 @@ export async function prepareGraph({ maintenanceDb: db, graph }: Omit<MigratedSt
 
 /** Verifies or claims the image store. @throws StoresDisagreeError */
 export async function prepareImageStore({ maintenanceDb: db, images }: Omit<MigratedStores, 'graph'>): Promise<void> {
-  // As in `prepareGraph`.
+  // Called before the lock is taken, as in `prepareGraph`.
   await images.claimedBy();
   await withMigrationLock(db, (trx) => verifyOrClaim(trx, 'images', images));
 }

@@ -36,7 +36,7 @@ interface SessionsTable {
 interface PostsTable {
   id: Generated<number>;
   /**
-   * No foreign key, because the contract provides for posts whose author has no account any more: their `author_username` is
+   * No foreign key, because the contract provides for posts whose author no longer has an account: their `author_username` is
    * null. The service creates no such posts, because it deletes an account together with its posts.
    */
   author_id: number;

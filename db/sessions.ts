@@ -111,8 +111,8 @@ export async function touchSessions(db: Database, ids: readonly string[]): Promi
  * Returns the unexpired sessions, the most recently used one first. The current session counts as used now, because its row is
  * updated at most once a minute.
  */
-export async function listSessions(db: Database, accountId: number, current: string): Promise<SessionRow[]> {
-  const lastUsed = sql<string>`case when id = ${current} then ${NOW}::timestamptz(3) else last_used_at end`;
+export async function listSessions(db: Database, accountId: number, currentId: string): Promise<SessionRow[]> {
+  const lastUsed = sql<string>`case when id = ${currentId} then ${NOW}::timestamptz(3) else last_used_at end`;
   return db
     .selectFrom('sessions')
     .select(['id', 'account_id', 'device_name', 'created_at', 'expires_at', lastUsed.as('last_used_at')])
@@ -133,8 +133,8 @@ export async function deleteSession(db: Database, accountId: number, id: string)
   return numDeletedRows > 0n;
 }
 
-export async function deleteOtherSessions(db: Database, accountId: number, current: string): Promise<void> {
-  const others = db.deleteFrom('sessions').where('account_id', '=', accountId).where('id', '!=', current);
+export async function deleteOtherSessions(db: Database, accountId: number, currentId: string): Promise<void> {
+  const others = db.deleteFrom('sessions').where('account_id', '=', accountId).where('id', '!=', currentId);
   // Can deadlock with `trimSessions`, which locks the sessions in another order.
   await retryDeadlocks(() => others.execute());
 }

@@ -12,8 +12,6 @@ import {
 } from './posts.js';
 import { findSessions, listSessions, touchSessions } from './sessions.js';
 
-const LOCK_TIMEOUT_MS = 1000;
-
 /**
  * Runs the most frequent statements of requests once, with ids and names that match nothing, so they change nothing. A
  * server that has just started thus loads its catalogs and the upper levels of its indexes before the first request needs them.
@@ -38,7 +36,7 @@ export async function warmUpDatabase(db: Database): Promise<void> {
   await postsByAuthor(db, id, { limit: 1, offset: 0 });
   // The statement depends on the graph, which is not known here.
   for (const hasNodes of [true, false]) {
-    const stores = { db, statementTimeoutMs: LOCK_TIMEOUT_MS, graph: { hasNodes } };
+    const stores = { db, statementTimeoutMs: 1000, graph: { hasNodes } };
     await createPost(stores, id, { title: '', text: '' });
   }
 }

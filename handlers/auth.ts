@@ -106,7 +106,7 @@ async function checkCredentials(
   if (!credentials || !matches) return undefined;
   if (needsRehash(credentials.passwordHash)) {
     const options = { lane: 'unauthenticated', key: subjectOf(credentials), signal: client.signal } as const;
-    // If this fails, for example because the queue is full, the login succeeds nevertheless, and the next one tries again.
+    // If this fails, for example because the queue is full, the login succeeds nevertheless, and the next login tries again.
     await hashPassword(password, options)
       .then((hash) => replacePasswordHash(context.db, credentials, hash))
       .catch((err) => client.log.info({ err }, 'password hash not replaced'));

@@ -41,7 +41,7 @@ export interface Client {
 }
 
 /**
- * The operations that may run before their session is read: see `http/early-execution.ts`. Their handlers must not change
+ * The operations that may run before the session of the request is read: see `http/early-execution.ts`. Their handlers must not change
  * anything, and must not return a resource that has to be released, such as a stream.
  */
 const EARLY_OPERATIONS = [
@@ -55,7 +55,7 @@ const EARLY_OPERATIONS = [
 
 export type EarlyOperationId = (typeof EARLY_OPERATIONS)[number];
 
-/** Returns whether an operation may run before its session is read. */
+/** Returns whether an operation may run before the session of its request is read. */
 export const isEarlyOperation = (id: OperationId): boolean => (EARLY_OPERATIONS as readonly OperationId[]).includes(id);
 
 /** The user that a request's token names, while it is not yet known whether the session is valid. */

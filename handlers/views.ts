@@ -33,12 +33,12 @@ export const reducedProfileView = ({ id, name, username }: Account): Schemas['Pr
 export const takenResponse = ({ field }: FieldTaken) =>
   errorResponse(`${field}_taken`, `The ${field === 'email' ? 'email address' : 'username'} is already in use.`);
 
-export const sessionView = (session: SessionRow, current: string): Schemas['Session'] => ({
+export const sessionView = (session: SessionRow, currentId: string): Schemas['Session'] => ({
   id: session.id,
   device_name: session.device_name,
   created_at: session.created_at,
   last_used_at: session.last_used_at,
-  current: session.id === current,
+  current: session.id === currentId,
 });
 
 /** The property of a row that caches its latest views: for viewers who do not like the post, and for those who do. */

@@ -81,7 +81,7 @@ const padding = (size: number) => Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTE
 export async function checkArchive(archive: string): Promise<number> {
   const hashes = new Map<string, string>();
   let manifest = '';
-  let irregular: string | undefined;
+  let irregularPath: string | undefined;
   // Outside of the try block, so that a missing or unreadable file is not reported as a bad archive.
   await (await open(archive)).close();
   try {
@@ -91,7 +91,7 @@ export async function checkArchive(archive: string): Promise<number> {
       onReadEntry(entry) {
         if (entry.type === 'Directory') return;
         // An error that is thrown here would end the process.
-        if (entry.type !== 'File') irregular ??= entry.path;
+        if (entry.type !== 'File') irregularPath ??= entry.path;
         const hash = createHash('sha256');
         entry.on('data', (chunk) => {
           hash.update(chunk);
@@ -103,8 +103,8 @@ export async function checkArchive(archive: string): Promise<number> {
   } catch (cause) {
     throw new BadArchiveError(`${archive} is not a complete backup: ${(cause as Error).message}`);
   }
-  if (irregular !== undefined)
-    throw new BadArchiveError(`${archive} is not a complete backup: ${irregular} is not a regular file`);
+  if (irregularPath !== undefined)
+    throw new BadArchiveError(`${archive} is not a complete backup: ${irregularPath} is not a regular file`);
   hashes.delete(MANIFEST);
   const lines = [...hashes].map(([path, hash]) => `${hash}  ${path}\n`);
   if (hashes.size === 0 || manifest !== `${lines.join('')}${completionLine(hashes.size)}\n`) {

@@ -14,7 +14,7 @@ export interface PoolUsage {
   waiting: number;
 }
 
-/** Access to PostgreSQL. On a server, each `Database` has its own pool. Embedded, all three share the only connection. */
+/** Access to PostgreSQL. On a server, each `Database` has its own pool. The embedded PostgreSQL has one connection for all. */
 export interface Postgres {
   /** For the statements of requests. */
   db: Database;

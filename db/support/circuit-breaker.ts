@@ -10,8 +10,8 @@ import type { Log } from './log.js';
  * any other call gets a response, the breaker stays closed. Otherwise it opens.
  *
  * Open: calls in progress are abandoned, and new calls fail immediately. The probe is repeated. Its timeout is now that of a
- * call, but at most `MAX_PROBE_TIMEOUT_MS`: on a slow network, the round trips that open its connection may exceed
- * `PROBE_TIMEOUT_MS`.
+ * call, but at least `PROBE_TIMEOUT_MS` and at most `MAX_PROBE_TIMEOUT_MS`: on a slow network, the round trips that open its
+ * connection may exceed `PROBE_TIMEOUT_MS`.
  *
  * Half-open: a probe has succeeded, and the store is being warmed up. Calls still fail. Then the breaker closes.
  */

@@ -71,6 +71,8 @@ export function limitConnections(
 ): Connections {
   const open = new Set<Socket>();
   const byAddress = new Map<string, Set<Socket>>();
+  /** The `addressKey` of each connection. A closed socket no longer has an address. */
+  const addressKeys = new WeakMap<Socket, string>();
   /** `bytesWritten` of each connection when it was last examined. It has changed if the connection was used since then. */
   const examinedBytes = new WeakMap<Socket, number>();
   const proxies = createAddressSet(trustProxy);
@@ -105,11 +107,9 @@ export function limitConnections(
     return true;
   }
 
-  const addresses = new WeakMap<Socket, string>();
-
   function forget(socket: Socket): void {
     open.delete(socket);
-    const address = addresses.get(socket) ?? '';
+    const address = addressKeys.get(socket) ?? '';
     const peers = byAddress.get(address);
     peers?.delete(socket);
     if (peers?.size === 0) byAddress.delete(address);
@@ -128,7 +128,7 @@ export function limitConnections(
       return socket.destroy();
     }
     examinedBytes.set(socket, 0);
-    addresses.set(socket, address);
+    addressKeys.set(socket, address);
     open.add(socket);
     byAddress.set(address, peers.add(socket));
     socket.once('close', () => forget(socket));

@@ -110,7 +110,7 @@ function headerProblem(part: Part, fieldType: FieldType | undefined): Reason | u
   // Some clients declare a boolean as JSON. Its text is the same.
   const isJsonBoolean = fieldType === 'boolean' && part.mediaType === 'application/json';
   const isText = part.mediaType === undefined || part.mediaType === 'text/plain' || isJsonBoolean;
-  // Its value is not kept in memory, because a form may have many such fields.
+  // Refused before its value is kept in memory, because a form may have many unknown fields.
   if (fieldType === undefined) return reason('unknown_field');
   if (fieldType === 'file' && !isFile && isText) return reason('not_a_file');
   if (fieldType !== 'file' && isFile) return reason('not_text', 'must be text, not a file');

@@ -22,7 +22,7 @@ export interface HashJobOptions {
   signal?: AbortSignal | undefined;
 }
 
-export interface HashQueue {
+interface HashQueue {
   /**
    * Runs a job when it is its turn. Returns the result of the job.
    *

@@ -92,9 +92,9 @@ export const sessions: Mutants = {
   },
   'deleting all other sessions keeps older ones': {
     file: 'db/sessions.ts',
-    find: `where('id', '!=', current)`,
-    replace: `where('id', '!=', current)
-      .where('created_at', '>', db.selectFrom('sessions').select('created_at').where('id', '=', current))`,
+    find: `where('id', '!=', currentId)`,
+    replace: `where('id', '!=', currentId)
+      .where('created_at', '>', db.selectFrom('sessions').select('created_at').where('id', '=', currentId))`,
     caughtBy: ['sessions.delete-others.keeps-current'],
   },
   'a password change together with other fields does not clear the cookie': {

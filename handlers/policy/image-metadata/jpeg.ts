@@ -66,8 +66,7 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
       hasFrame = true;
     }
     if (marker >= APP0 && marker <= COM) {
-      const loaded = Math.min(length, READ_BUFFER_BYTES);
-      const segment = await file.read(at, loaded);
+      const segment = await file.read(at, Math.min(length, READ_BUFFER_BYTES));
       const replacement = reduceSegment(marker, segment, length, hasExif);
       if (replacement) findings.replace(at, length, replacement);
       if (marker === APP1 && replacement?.length !== 0) hasExif = true;
