@@ -566,12 +566,12 @@ export interface components {
          */
         Timestamp: string;
         /**
-         * @description A display name, stored verbatim. It must not be blank or contain NUL (U+0000).
+         * @description A display name of at most 100 characters, stored verbatim. It must not be blank or contain NUL (U+0000).
          * @example Mira Solheim
          */
         DisplayName: string;
         /**
-         * @description A username, unique under NFKC case folding. It must not contain whitespace, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists the forbidden characters of the Basic Multilingual Plane. Forbidden characters beyond it, such as U+E0001, are rejected too.
+         * @description A username of at most 50 characters, unique under NFKC case folding. It must not contain whitespace, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists the forbidden characters of the Basic Multilingual Plane. Forbidden characters beyond it, such as U+E0001, are rejected too.
          * @example mira
          */
         ChosenUsername: string;
@@ -581,13 +581,13 @@ export interface components {
          */
         Username: string;
         /**
-         * @description An email address, trimmed and lowercased before validation. It must be ASCII, contain one `@`, and have a dot in the domain. Quoted local parts, address literals and addresses of disposable email providers are rejected.
+         * @description An email address of at most 254 characters, trimmed and lowercased before validation. It must be ASCII, contain one `@`, and have a dot in the domain. Quoted local parts, address literals and addresses of disposable email providers are rejected.
          * @example mira.solheim@example.org
          */
         Email: string;
         /**
          * Format: password
-         * @description A new password, used verbatim, including whitespace. It must
+         * @description A new password of 12 to 128 characters, used verbatim, including whitespace. It must
          *
          *     - contain a lowercase letter, an uppercase letter, a digit, and a special character (neither a letter nor a digit)
          *     - not contain the username or the part of the email address before the `@`, regardless of letter case and Unicode form
@@ -606,12 +606,12 @@ export interface components {
          */
         CurrentPassword: string;
         /**
-         * @description The title of a post, stored verbatim. It must not be blank or contain NUL (U+0000).
+         * @description The title of a post, at most 200 characters, stored verbatim. It must not be blank or contain NUL (U+0000).
          * @example First swim of the year
          */
         PostTitle: string;
         /**
-         * @description The text of a post, stored verbatim. It must not be blank or contain NUL (U+0000).
+         * @description The text of a post, at most 10,000 characters, stored verbatim. It must not be blank or contain NUL (U+0000).
          * @example Four degrees in the water. Worth it.
          */
         PostText: string;
@@ -651,7 +651,7 @@ export interface components {
             private?: boolean;
             /**
              * Format: binary
-             * @description The new profile picture, as a file.
+             * @description The new profile picture, as a file. The section Images lists the accepted types and sizes.
              */
             image?: Blob;
             /** @description Whether to remove the profile picture: `true` or `false`, case-insensitive. Must not be `true` if the form contains `image`. */
@@ -663,7 +663,7 @@ export interface components {
             text: components["schemas"]["PostText"];
             /**
              * Format: binary
-             * @description The image of the post, as a file.
+             * @description The image of the post, as a file. The section Images lists the accepted types and sizes.
              */
             image?: Blob;
         };
@@ -673,7 +673,7 @@ export interface components {
             text?: components["schemas"]["PostText"];
             /**
              * Format: binary
-             * @description The new image of the post, as a file.
+             * @description The new image of the post, as a file. The section Images lists the accepted types and sizes.
              */
             image?: Blob;
             /** @description Whether to remove the image of the post: `true` or `false`, case-insensitive. Must not be `true` if the form contains `image`. */
