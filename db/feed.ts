@@ -17,13 +17,13 @@ import { filterVisible, type PostReaders, type PostsPage, readPage, recheckVisib
  *   1. The window: reads the newest posts and filters them for the viewer. It serves nearly every first page. Viewers for
  *      whom it was too small skip it for a minute.
  *   2. The wide window: reads the ids of many more posts, filters the ids for the viewer, and then reads the posts of the page.
- *      It serves viewers who may see only few of the newest posts, because most accounts are private.
- *   3. The viewer's own query: combines the newest public posts with the posts of the viewer and the viewer's friends. Concurrent
- *      requests share the query for the ids of the public posts. Pages that end beyond `MAX_SHARED_POSTS` are scanned in slices
- *      instead (see `deep-pages.ts`). It serves all other pages.
+ *      It serves viewers who may see only a few of the newest posts, because most accounts are private.
+ *   3. The viewer's own query: combines the newest public posts with the posts of the viewer and the viewer's friends. It serves
+ *      all other pages. Concurrent requests share the query for the ids of the public posts. Pages that end beyond
+ *      `MAX_SHARED_POSTS` are scanned in slices instead (see `deep-pages.ts`).
  *
- * Hidden posts, or only their ids, are read too, and filtered out afterwards. This is safe for a list, because its response time
- * does not reveal whether a particular post exists.
+ * Hidden posts, or only their ids, are read too, and filtered out afterwards. This is safe for a list, because its response
+ * time does not reveal whether a particular post exists.
  */
 
 /** The maximum number of rows in the window. */
@@ -38,7 +38,7 @@ const OVERFETCH_FACTOR = 3;
 /** The same for the wide window. If too many posts are hidden, it is read again with the maximum number of ids. */
 const WIDE_OVERFETCH_FACTOR = 40;
 
-/** Pages that end beyond this many posts do not share the scan for public posts, because a long scan would delay first pages. */
+/** Pages that end beyond this many posts do not share the scan for public posts: a long scan would delay first pages. */
 const MAX_SHARED_POSTS = 200;
 
 /** How long viewers skip the window after it was too small for them. */
@@ -218,8 +218,8 @@ async function readByQuery(stores: Stores, viewer: number, page: Page, client?: 
 }
 
 /**
- * Returns the ids of the newest public posts. If public posts are rare, this scans the whole list, in slices between which other
- * statements can run.
+ * Returns the ids of the newest public posts. If public posts are rare, this scans the whole list, in slices between which
+ * other statements can run.
  *
  * @throws OverloadedError if the scan takes too long
  */
@@ -247,7 +247,8 @@ export async function postsByIdsOrAuthors(
 
 /**
  * Builds the subquery that selects the ids of a page. It combines the posts that have these ids and the newest posts of each
- * author. The latter are read from an index. Limit and offset are literals, so that PostgreSQL plans each statement for its offset.
+ * author. The latter are read from an index. Limit and offset are literals, so that PostgreSQL plans each statement for its
+ * offset.
  */
 function mergedPage(ids: readonly number[], authors: readonly number[], { limit, offset }: Page) {
   return sql<number>`(

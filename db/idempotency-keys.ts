@@ -72,7 +72,7 @@ export async function createPostOnce(
 ): Promise<PostCreation> {
   return stores.db.transaction().execute(async (trx) => {
     if (!(await tryLock(trx, `${request.account} ${request.key}`))) return { outcome: 'inProgress' };
-    // Not part of the statement that takes the lock: the snapshot of that statement is older than the lock.
+    // A separate statement, because the snapshot of the statement that takes the lock is older than the lock.
     const earlier = await findEarlierCreation(trx, request, content);
     if (earlier) return earlier;
     const created = await createPost({ ...stores, db: trx }, request.account, content);

@@ -8,13 +8,14 @@ import type { InstallationTable } from './schema.js';
  * An installation consists of one PostgreSQL, one graph and one image store that belong together.
  *
  * PostgreSQL stores a random installation id, and the kinds of the other two stores. The graph and the image store each
- * contain an installation marker with the same id. Every start compares the ids. If a connection variable is wrong, the
- * start fails, instead of mixing the friends, likes and images of two installations.
+ * contain an installation marker with the same id. The service compares the ids whenever it starts. If a connection variable
+ * is wrong, the service does not start, instead of mixing the friends, likes and images of two installations.
  *
- * A new store has no marker. The first start that finds such a store claims it: it writes a marker, and records the kind of
- * the store in PostgreSQL. Once the kind is recorded, a store without a marker is the wrong store.
+ * A new store has no marker. The first process that finds such a store claims it: it writes a marker, and records the kind
+ * of the store in PostgreSQL. Once the kind is recorded, a store without a marker is the wrong store.
  *
- * `npm run move` replaces a store. Until it has finished, flags in the row of the installation prevent a start.
+ * `npm run move` replaces a store. Until it has finished, flags in the row of the installation prevent the service from
+ * starting.
  */
 
 /** The configured stores do not belong to the same installation. */

@@ -13,7 +13,7 @@ import { type Observer, timed } from './support/observer.js';
 /** The prefix of all keys, because other applications may use the same database. */
 export const KEY_PREFIX = 'social-posting:';
 
-/** The timeout of a connection attempt. A start waits at most this long for the connection. */
+/** The timeout of a connection attempt. When the service starts, it waits at most this long for the connection. */
 const CONNECT_TIMEOUT_MS = 1000;
 
 /** If a command gets no response for this long, or for the timeout of a call if that is longer, the connection is replaced. */

@@ -115,7 +115,7 @@ export async function openDatabase(
 ): Promise<Postgres> {
   if (postgres) return openPostgres(postgres, log, observer, warmUpDatabase);
   await requireRoomToStart(directory.root);
-  // Creating the database takes seconds, so the log says why the start takes so long.
+  // Creating the database takes seconds, so the log says why the service takes so long to start.
   if (!existsSync(directory.postgres)) log.info({}, `Creating a database in ${dataDir} (first start only)…`);
   return openEmbeddedPostgres(directory.postgres, log, observer);
 }

@@ -137,7 +137,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description Ends one of the authenticated user's sessions. Its token is no longer valid. If it is the current session, the cookie is cleared too.
+         * @description Ends one of the authenticated user's sessions. The token of the session is no longer valid. If it is the current session, the cookie is cleared too.
          */
         delete: operations["deleteSession"];
         options?: never;

@@ -41,8 +41,8 @@ export interface Client {
 }
 
 /**
- * The operations that may run before the session of the request is read: see `http/early-execution.ts`. Their handlers must not change
- * anything, and must not return a resource that has to be released, such as a stream.
+ * The operations that may run before the session of the request is read: see `http/early-execution.ts`. Their handlers must
+ * not change anything, and must not return a resource that has to be released, such as a stream.
  */
 const EARLY_OPERATIONS = [
   'listPosts',

@@ -12,7 +12,7 @@ const ignore = () => undefined;
 /** Reads a file of this size with one call. */
 export async function readChunks(file: FileHandle, size: number): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
-  // Not from Node's buffer pool, because the cache may keep the chunks for long.
+  // Does not use Node's buffer pool, because the cache may keep the chunks for a long time.
   for (let at = 0; at < size; at += CHUNK_BYTES) chunks.push(Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, size - at)));
   if (chunks.length === 0) return chunks;
   const { bytesRead } = await file.readv(chunks, 0);

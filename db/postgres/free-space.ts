@@ -67,7 +67,7 @@ export async function watchFreeSpace(path: string, db: Database, log: Log): Prom
     let readOnly = false;
     while (!stopped.signal.aborted) {
       try {
-        // Not `isLow`, which an upload may change while `setReadOnly` waits for the connection.
+        // A copy of `isLow`, because an upload may change `isLow` while `setReadOnly` waits for the connection.
         const low = !(await check());
         if (low && !readOnly) log.warn({ freeBytes }, 'the disk is almost full: writes are refused');
         if (!low && readOnly) log.info({ freeBytes }, 'the disk has enough free space again: writes are accepted');

@@ -169,7 +169,7 @@ export function startMaintenance(
       stopped.abort();
       await loop;
       await running;
-      // So that the next start has no WAL to replay.
+      // Leaves no WAL for PostgreSQL to replay when it starts again.
       await checkpointIfDue(1).catch((error) => log.warn({ err: error }, 'the shutdown checkpoint failed'));
     },
   };

@@ -4,7 +4,7 @@
  */
 
 /** The number of chunks that are kept before they are copied together. */
-const MAX_CHUNKS = 256;
+const MAX_KEPT_CHUNKS = 256;
 
 /** Collects the chunks of a body. Copies chunks together from time to time, which frees the memory that small ones take. */
 export class ByteCollector {
@@ -12,7 +12,7 @@ export class ByteCollector {
 
   add(chunk: Uint8Array): void {
     this.#chunks.push(chunk);
-    if (this.#chunks.length === MAX_CHUNKS) this.#chunks = [this.bytes()];
+    if (this.#chunks.length === MAX_KEPT_CHUNKS) this.#chunks = [this.bytes()];
   }
 
   /** Returns all bytes so far. */

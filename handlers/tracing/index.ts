@@ -27,7 +27,7 @@ import { createStoreSpans } from './store-spans.js';
 
 const SERVICE_NAME = 'social-posting-service';
 
-/** How long a shutdown waits for the export of the last spans. */
+/** How long the service waits at shutdown for the export of the last spans. */
 const FLUSH_TIMEOUT_MS = 2000;
 
 export interface Tracing {

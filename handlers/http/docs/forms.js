@@ -6,7 +6,7 @@ export const forms = ({ React }) => {
   const h = React.createElement;
   return {
     components: {
-      // No option to send empty fields: no field of this API may be empty.
+      // Hides the option to send empty fields, because no field of this API may be empty.
       ParameterIncludeEmpty: () => null,
       // Forms are always open. These buttons would close them, or fill in samples for optional fields.
       TryItOutButton: () => null,

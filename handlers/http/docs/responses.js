@@ -27,7 +27,7 @@ export const responses = ({ React }) => {
         /^[45]/.test(props.code) ? h(FoldedResponse, { Response, ...props }) : h(Response, props),
       // `tabIndex` lets keyboard users scroll the code.
       SyntaxHighlighter: (Code) => (props) => h('div', { className: 'code', tabIndex: 0 }, h(Code, props)),
-      // Collapsed, because every response has the same headers.
+      // Collapsed, because most headers are the same in every response.
       headers: (Headers) => (props) =>
         h('details', { className: 'headers-fold' }, h('summary', null, 'Headers'), h(Headers, props)),
     },

@@ -1,5 +1,5 @@
 /*
- * Synchronizes the page's authorization with the session: after a login, the page uses its token, and when the session
+ * Synchronizes the page's authorization with the session: after a login, the page uses the new token, and when the session
  * ends, the page forgets the token. The token is only in memory. After a reload, requests are authenticated by the session
  * cookie. Local storage contains only whether a user has logged in. If so, the page asks the service which user it is.
  */
@@ -65,7 +65,7 @@ function followResponse(system, operation, { ok, status, headers, body }) {
     authActions.authorize({ [SCHEME]: { schema, value: body.token } });
   }
   if (ok && SESSION_CHANGING_OPERATIONS.has(operation)) sessionActions.refresh();
-  // Not for every 401: a wrong password, for example, does not end the session.
+  // Not every 401 means that the session has ended: the response to a wrong password, for example, does not.
   const invalidToken = status === 401 && headers['www-authenticate']?.includes('error="invalid_token"');
   if (invalidToken || (ok && SESSION_ENDING_OPERATIONS.has(operation))) sessionActions.forget();
 }
