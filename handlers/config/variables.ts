@@ -103,7 +103,7 @@ export const storeUrl = (...schemes: string[]) =>
     return input;
   });
 
-/** Stricter than `storeUrl`: ioredis fails if it cannot decode the password, and uses database 0 if the path has no number. */
+/** Stricter than `storeUrl`: ioredis fails on a malformed password, and uses database 0 if the path is not a number. */
 export const redisUrl = makeExactValidator<string>((input) => {
   const url = parseUrl(input);
   const isRedisUrl = url && /^rediss?:\/\/./i.test(input) && /^\/?\d*$/.test(url.pathname);
