@@ -74,7 +74,7 @@ async function respond(
   { budget, imageBudget }: ResponseBudgets,
 ): Promise<unknown> {
   const pending = request.early?.response ?? execute(operation, request, reply, context);
-  // Otherwise `request` would keep the response in memory while its JSON waits to be sent.
+  // Cleared, because `request` would otherwise keep the response in memory while its JSON waits to be sent.
   request.early = undefined;
   const response = await pending;
   if (response.body instanceof Readable) await acquireForStream(imageBudget, response.body, request, reply);
