@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
@@ -29,10 +28,7 @@ func connect(base, token string) scenario.Client {
 		}
 		return nil
 	}
-	api, err := client.NewClientWithResponses(base, client.WithRequestEditorFn(authorize))
-	if err != nil {
-		log.Panic(err)
-	}
+	api := scenario.Must(client.NewClientWithResponses(base, client.WithRequestEditorFn(authorize)))
 	return &scenarioClient{api, context.Background()}
 }
 
@@ -58,70 +54,46 @@ func unwrap[Body any](body *Body, status int, apiErrors ...*client.ApiError) (Bo
 }
 
 // encodeForm returns the content type and the body of a form, because the generated client does not encode forms.
-func encodeForm(fields map[string]string, image *scenario.File) (contentType string, body io.Reader, err error) {
+func encodeForm(fields map[string]string, image *scenario.File) (contentType string, body io.Reader) {
+	// Writes to a buffer do not fail.
 	buffer := &bytes.Buffer{}
 	form := multipart.NewWriter(buffer)
 	for name, value := range fields {
-		if err := form.WriteField(name, value); err != nil {
-			return "", nil, err
-		}
+		form.WriteField(name, value)
 	}
 	if image != nil {
-		content, err := os.ReadFile(image.Path)
-		if err != nil {
-			return "", nil, err
-		}
 		header := textproto.MIMEHeader{}
 		header.Set("Content-Disposition", multipart.FileContentDisposition("image", path.Base(image.Path)))
 		header.Set("Content-Type", image.Type)
-		part, err := form.CreatePart(header)
-		if err != nil {
-			return "", nil, err
-		}
-		if _, err := part.Write(content); err != nil {
-			return "", nil, err
-		}
+		part, _ := form.CreatePart(header)
+		part.Write(scenario.Must(os.ReadFile(image.Path)))
 	}
-	return form.FormDataContentType(), buffer, form.Close()
+	form.Close()
+	return form.FormDataContentType(), buffer
 }
 
 func (c *scenarioClient) Register(name, username, email, password string) (int64, error) {
 	body := client.Registration{Name: name, Username: username, Email: email, Password: password}
-	r, err := c.api.RegisterWithResponse(c.ctx, body)
-	if err != nil {
-		return 0, err
-	}
+	r := scenario.Must(c.api.RegisterWithResponse(c.ctx, body))
 	account, err := unwrap(r.JSON201, r.StatusCode(), r.JSON400, r.JSON409)
 	return account.Id, err
 }
 
 func (c *scenarioClient) Login(email, password string) (string, error) {
-	r, err := c.api.LoginWithResponse(c.ctx, client.Credentials{Email: email, Password: password})
-	if err != nil {
-		return "", err
-	}
+	r := scenario.Must(c.api.LoginWithResponse(c.ctx, client.Credentials{Email: email, Password: password}))
 	session, err := unwrap(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
 	return session.Token, err
 }
 
 func (c *scenarioClient) OwnEmail() (string, error) {
-	r, err := c.api.GetCurrentAccountWithResponse(c.ctx)
-	if err != nil {
-		return "", err
-	}
+	r := scenario.Must(c.api.GetCurrentAccountWithResponse(c.ctx))
 	account, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401)
 	return account.Email, err
 }
 
 func (c *scenarioClient) updateProfile(fields map[string]string, image *scenario.File) (client.FullProfile, error) {
-	contentType, body, err := encodeForm(fields, image)
-	if err != nil {
-		return client.FullProfile{}, err
-	}
-	r, err := c.api.UpdateProfileWithBodyWithResponse(c.ctx, contentType, body)
-	if err != nil {
-		return client.FullProfile{}, err
-	}
+	contentType, body := encodeForm(fields, image)
+	r := scenario.Must(c.api.UpdateProfileWithBodyWithResponse(c.ctx, contentType, body))
 	return unwrap(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
 }
 
@@ -139,27 +111,18 @@ func (c *scenarioClient) GoPrivate() (bool, error) {
 }
 
 func (c *scenarioClient) IsPrivate(id int64) (*bool, error) {
-	r, err := c.api.GetProfileWithResponse(c.ctx, id)
-	if err != nil {
-		return nil, err
-	}
+	r := scenario.Must(c.api.GetProfileWithResponse(c.ctx, id))
 	profile, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
 	return profile.Private, err
 }
 
 func (c *scenarioClient) DownloadPicture(filename string) ([]byte, error) {
-	r, err := c.api.GetProfileImageWithResponse(c.ctx, filename, nil)
-	if err != nil {
-		return nil, err
-	}
+	r := scenario.Must(c.api.GetProfileImageWithResponse(c.ctx, filename, nil))
 	return bytesOf(r.StatusCode(), r.Body, r.JSON401, r.JSON404)
 }
 
 func (c *scenarioClient) DownloadImage(filename string) ([]byte, error) {
-	r, err := c.api.GetPostImageWithResponse(c.ctx, filename, nil)
-	if err != nil {
-		return nil, err
-	}
+	r := scenario.Must(c.api.GetPostImageWithResponse(c.ctx, filename, nil))
 	return bytesOf(r.StatusCode(), r.Body, r.JSON401, r.JSON404)
 }
 
@@ -172,23 +135,15 @@ func bytesOf(status int, content []byte, apiErrors ...*client.ApiError) ([]byte,
 }
 
 func (c *scenarioClient) DeleteAccount(password string) (string, error) {
-	r, err := c.api.DeleteAccountWithResponse(c.ctx, client.PasswordConfirmation{Password: password})
-	if err != nil {
-		return "", err
-	}
+	r := scenario.Must(c.api.DeleteAccountWithResponse(c.ctx, client.PasswordConfirmation{Password: password}))
 	done, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401)
 	return done.Message, err
 }
 
 func (c *scenarioClient) CreatePost(key, title, text string, image *scenario.File) (scenario.Post, error) {
-	contentType, body, err := encodeForm(map[string]string{"title": title, "text": text}, image)
-	if err != nil {
-		return scenario.Post{}, err
-	}
-	r, err := c.api.CreatePostWithBodyWithResponse(c.ctx, &client.CreatePostParams{IdempotencyKey: &key}, contentType, body)
-	if err != nil {
-		return scenario.Post{}, err
-	}
+	contentType, body := encodeForm(map[string]string{"title": title, "text": text}, image)
+	params := &client.CreatePostParams{IdempotencyKey: &key}
+	r := scenario.Must(c.api.CreatePostWithBodyWithResponse(c.ctx, params, contentType, body))
 	post, err := unwrap(r.JSON201, r.StatusCode(), r.JSON400, r.JSON401, r.JSON422)
 	return postOf(post), err
 }
@@ -202,20 +157,14 @@ func postOf(post client.Post) scenario.Post {
 }
 
 func (c *scenarioClient) GetPost(id int64) (scenario.Post, error) {
-	r, err := c.api.GetPostWithResponse(c.ctx, id)
-	if err != nil {
-		return scenario.Post{}, err
-	}
+	r := scenario.Must(c.api.GetPostWithResponse(c.ctx, id))
 	post, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
 	shown := client.Post{Id: post.Id, Title: post.Title, Image: post.Image, LikeCount: post.LikeCount, LikedByMe: post.LikedByMe}
 	return postOf(shown), err
 }
 
 func (c *scenarioClient) ListPosts(limit, offset int32) ([]scenario.Post, error) {
-	r, err := c.api.ListPostsWithResponse(c.ctx, &client.ListPostsParams{Limit: &limit, Offset: &offset})
-	if err != nil {
-		return nil, err
-	}
+	r := scenario.Must(c.api.ListPostsWithResponse(c.ctx, &client.ListPostsParams{Limit: &limit, Offset: &offset}))
 	list, err := unwrap(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
 	posts := make([]scenario.Post, len(list))
 	for i, post := range list {
@@ -225,28 +174,19 @@ func (c *scenarioClient) ListPosts(limit, offset int32) ([]scenario.Post, error)
 }
 
 func (c *scenarioClient) LikePost(id int64) (string, error) {
-	r, err := c.api.LikePostWithResponse(c.ctx, &client.LikePostParams{Id: id})
-	if err != nil {
-		return "", err
-	}
+	r := scenario.Must(c.api.LikePostWithResponse(c.ctx, &client.LikePostParams{Id: id}))
 	done, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
 	return done.Message, err
 }
 
 func (c *scenarioClient) SendFriendRequest(to int64) (string, error) {
-	r, err := c.api.SendFriendRequestWithResponse(c.ctx, &client.SendFriendRequestParams{To: to})
-	if err != nil {
-		return "", err
-	}
+	r := scenario.Must(c.api.SendFriendRequestWithResponse(c.ctx, &client.SendFriendRequestParams{To: to}))
 	done, err := unwrap(r.JSON200, r.StatusCode(), r.JSON404, r.JSON409)
 	return done.Message, err
 }
 
 func (c *scenarioClient) AcceptFriendRequest(from int64) (string, error) {
-	r, err := c.api.AcceptFriendRequestWithResponse(c.ctx, &client.AcceptFriendRequestParams{From: from})
-	if err != nil {
-		return "", err
-	}
+	r := scenario.Must(c.api.AcceptFriendRequestWithResponse(c.ctx, &client.AcceptFriendRequestParams{From: from}))
 	done, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
 	return done.Message, err
 }

@@ -83,10 +83,7 @@ func (c *scenarioClient) OwnEmail() (string, error) {
 }
 
 func (c *scenarioClient) ChangePicture(image scenario.File) (string, error) {
-	file, err := os.Open(image.Path)
-	if err != nil {
-		return "", err
-	}
+	file := scenario.Must(os.Open(image.Path))
 	defer file.Close()
 	return field((*client.FullProfile).GetProfileLink)(unwrap(c.api.ProfilesAPI.UpdateProfile(c.ctx).Image(file).Execute()))
 }
@@ -116,10 +113,7 @@ func postOf(post *client.Post) scenario.Post {
 func (c *scenarioClient) CreatePost(key, title, text string, image *scenario.File) (scenario.Post, error) {
 	request := c.api.PostsAPI.CreatePost(c.ctx).IdempotencyKey(key).Title(title).Text(text)
 	if image != nil {
-		file, err := os.Open(image.Path)
-		if err != nil {
-			return scenario.Post{}, err
-		}
+		file := scenario.Must(os.Open(image.Path))
 		defer file.Close()
 		request = request.Image(file)
 	}

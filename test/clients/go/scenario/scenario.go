@@ -41,7 +41,7 @@ type File struct {
 }
 
 // Client sends the requests of one user. It is implemented with each generated client. Each method returns an *ErrorResponse
-// if the response has an error status.
+// if the response has an error status. It may panic if there is no response.
 type Client interface {
 	Register(name, username, email, password string) (int64, error)
 	Login(email, password string) (string, error)
@@ -61,12 +61,12 @@ type Client interface {
 	AcceptFriendRequest(from int64) (string, error)
 }
 
-// must returns the body. It panics if there is an error.
-func must[Body any](body Body, err error) Body {
+// Must returns the value. It panics if there is an error.
+func Must[Value any](value Value, err error) Value {
 	if err != nil {
 		log.Panic(err)
 	}
-	return body
+	return value
 }
 
 // check panics with the values unless the condition holds.
@@ -96,55 +96,55 @@ func Run(connect func(base, token string) Client) {
 	emailOf := func(name string) string { return name + "." + suffix + "@example.org" }
 
 	register := func(name string) int64 {
-		return must(anonymous.Register(name, name+"_"+suffix, emailOf(name), password))
+		return Must(anonymous.Register(name, name+"_"+suffix, emailOf(name), password))
 	}
 	adaID, benID, cleoID := register("ada"), register("ben"), register("cleo")
 	fmt.Println("register")
 
-	login := func(name string) Client { return connect(base, must(anonymous.Login(emailOf(name), password))) }
+	login := func(name string) Client { return connect(base, Must(anonymous.Login(emailOf(name), password))) }
 	ada, ben, cleo := login("ada"), login("ben"), login("cleo")
-	email := must(ada.OwnEmail())
+	email := Must(ada.OwnEmail())
 	check(email == emailOf("ada"), email)
 	fmt.Println("log in")
 
-	profileLink := must(ada.ChangePicture(picture))
+	profileLink := Must(ada.ChangePicture(picture))
 	fmt.Println("upload a picture")
 
 	key := rand.Text()
-	post := must(ada.CreatePost(key, "First", "With an image.", &image))
+	post := Must(ada.CreatePost(key, "First", "With an image.", &image))
 	check(post.Title == "First", post)
-	retried := must(ada.CreatePost(key, "First", "With an image.", &image))
+	retried := Must(ada.CreatePost(key, "First", "With an image.", &image))
 	check(retried.ID == post.ID, retried)
 	other, err := ada.CreatePost(key, "Another", "With the same key.", nil)
 	expectError(422, other, err)
 	fmt.Println("post with an image")
 
-	must(ben.SendFriendRequest(adaID))
-	must(ada.AcceptFriendRequest(benID))
+	Must(ben.SendFriendRequest(adaID))
+	Must(ada.AcceptFriendRequest(benID))
 	fmt.Println("befriend")
 
-	check(must(ada.GoPrivate()), "not private")
+	check(Must(ada.GoPrivate()), "not private")
 	hidden, err := cleo.GetPost(post.ID)
 	expectError(404, hidden, err)
 	hiddenImage, err := cleo.DownloadImage(path.Base(post.Image))
 	expectError(404, hiddenImage, err)
-	check(must(cleo.IsPrivate(adaID)) == nil, "a stranger sees whether the account is private")
-	check(*must(ben.IsPrivate(adaID)), "not private")
+	check(Must(cleo.IsPrivate(adaID)) == nil, "a stranger sees whether the account is private")
+	check(*Must(ben.IsPrivate(adaID)), "not private")
 	fmt.Println("go private")
 
-	must(ben.LikePost(post.ID))
-	liked := must(ben.GetPost(post.ID))
+	Must(ben.LikePost(post.ID))
+	liked := Must(ben.GetPost(post.ID))
 	check(liked.LikeCount == 1 && liked.LikedByMe, liked)
 	fmt.Println("like")
 
-	second := must(ada.CreatePost(rand.Text(), "Second", "None.", nil))
-	third := must(ada.CreatePost(rand.Text(), "Third", "None.", nil))
-	page, next := must(ben.ListPosts(2, 0)), must(ben.ListPosts(2, 2))
+	second := Must(ada.CreatePost(rand.Text(), "Second", "None.", nil))
+	third := Must(ada.CreatePost(rand.Text(), "Third", "None.", nil))
+	page, next := Must(ben.ListPosts(2, 0)), Must(ben.ListPosts(2, 2))
 	check(len(page) == 2 && page[0].ID == third.ID && page[1].ID == second.ID && next[0].ID == post.ID, page, next)
 	fmt.Println("page through the feed")
 
-	check(bytes.Equal(must(ben.DownloadPicture(path.Base(profileLink))), must(os.ReadFile(picture.Path))), "other bytes")
-	check(bytes.Equal(must(ben.DownloadImage(path.Base(post.Image))), must(os.ReadFile(image.Path))), "other bytes")
+	check(bytes.Equal(Must(ben.DownloadPicture(path.Base(profileLink))), Must(os.ReadFile(picture.Path))), "other bytes")
+	check(bytes.Equal(Must(ben.DownloadImage(path.Base(post.Image))), Must(os.ReadFile(image.Path))), "other bytes")
 	fmt.Println("download images")
 
 	id, err := anonymous.Register("Dan", "dan_"+suffix, "dan@mailinator.com", "There is no digit here.")
@@ -167,7 +167,7 @@ func Run(connect func(base, token string) Client) {
 	fmt.Println("be refused")
 
 	for _, client := range []Client{ada, ben, cleo} {
-		must(client.DeleteAccount(password))
+		Must(client.DeleteAccount(password))
 	}
 	deleted, err := ada.OwnEmail()
 	expectError(401, deleted, err)

@@ -17,7 +17,7 @@ export async function publish(baseUrl: string, image: Blob) {
 }
 
 /** Without a serializer, openapi-fetch sends JSON. */
-function toForm(fields: object): FormData {
+export function toForm(fields: object): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   return form;

@@ -2,17 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import createClient from 'openapi-fetch';
 import { type Connect, runScenario, toResult } from '../scenario.js';
-import { publish } from './example.js';
+import { publish, toForm } from './example.js';
 import type { paths } from './types.js';
-
-/** Encodes a body as a form. Without a serializer, the library sends JSON. */
-function toForm(fields: Record<string, string | boolean | Blob | undefined>): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) form.append(name, value instanceof Blob ? value : String(value));
-  }
-  return form;
-}
 
 const form = { bodySerializer: toForm };
 
