@@ -34,9 +34,9 @@ export interface Attack {
   openFilesMax?: number;
   /** Fills the stores before the service starts. */
   fill?(t: Test, environment: NodeJS.ProcessEnv, quick: boolean): Promise<void>;
-  /** Returns the requests that the honest client repeats during the attack, by default the one for its own account. */
+  /** Returns the requests that the honest client repeats during the attack, by default `GET /auth/me`. */
   honestRequests?(target: Target): HonestRequest[] | Promise<HonestRequest[]>;
-  /** Attacks. Returns the figures that the attack itself has measured, with their bounds. */
+  /** Runs the attack. Returns the figures that the attack itself has measured, with their bounds. */
   run(target: Target): Promise<Figure[]>;
   /** Returns the figures that were observed during the attack, with their bounds. */
   figures(observation: Observation, target: Target): Figure[];

@@ -53,7 +53,7 @@ async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
     figures.push(...attack.figures(observation, target), errorCount(observation));
   } finally {
     figures.push({ name: 'process died', value: Number(!service.isRunning()), atMost: 0 });
-    // Also if the attack fails: the service must not compete with that of a repetition.
+    // Even if the attack has failed, so that the service does not compete with that of the repetition.
     await service.kill();
   }
   const secretsOfUsers = [honest, attacker].flatMap(({ email, token }) => [email, token.split('.')[2] ?? '']);
@@ -72,7 +72,7 @@ for (const [name, attack] of selected) {
     ]);
     const exceeding = figures.filter((figure) => !isWithinBound(figure));
     if (exceeding.length > 0) {
-      // A busy machine only makes figures worse.
+      // One run within the bounds is enough, because a busy machine makes figures worse, never better.
       t.comment(`Repeated, because of ${exceeding.map(describe).join('; ')}`);
       figures = await runAttack(t, attack);
     }

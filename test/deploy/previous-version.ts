@@ -15,19 +15,19 @@ const PREVIOUS_COMMIT = 'b2e1360e7c0660ecf6eb4d52469417d304048b67';
  * Builds the previous version in a separate directory, and returns the directory, or the reason why there is no upgrade from
  * that version.
  */
-export async function buildPreviousVersion(t: Test): Promise<{ directory: string } | { missing: string }> {
+export async function buildPreviousVersion(t: Test): Promise<{ directory: string } | { skip: string }> {
   const isKnown = await run('git', ['cat-file', '-e', `${PREVIOUS_COMMIT}^{commit}`]).then(
     () => true,
     () => false,
   );
-  if (!isKnown) return { missing: `needs the commit ${PREVIOUS_COMMIT}: a clone with its history` };
+  if (!isKnown) return { skip: `needs the commit ${PREVIOUS_COMMIT}: a clone with its history` };
   const directory = await temporaryDirectory(t);
   const archive = join(directory, 'source.tar');
   await run('git', ['archive', '--output', archive, PREVIOUS_COMMIT]);
   await run('tar', ['-xf', archive, '-C', directory]);
   const [previous, current] = [await majorVersion(directory), await majorVersion('.')];
   // A new major version replaces the old one under the same paths, so clients have to change too.
-  if (previous !== current) return { missing: `version ${current} of the contract is a new major version` };
+  if (previous !== current) return { skip: `version ${current} of the contract is a new major version` };
   if (isDeepStrictEqual(await packagesOf(directory), await packagesOf('.')))
     await symlink(resolve('node_modules'), join(directory, 'node_modules'));
   else await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: directory });

@@ -1,5 +1,4 @@
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { transform } from 'esbuild';
 import t, { type Test } from 'tap';
@@ -12,7 +11,7 @@ import { visibility } from '../mutants/visibility.js';
 import { checkContract } from '../support/contract-run.js';
 import { startProcess } from '../support/processes.js';
 import { escapeRegExp } from '../support/regexp.js';
-import { freshDataDirectory, onServices } from '../support/stores.js';
+import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
 
 /** Mutants by subject. Those of different subjects break different rules, so a service can have one of each. */
 const subjects = [visibility, sessions, friends, posts, input].map((mutants) => Object.entries(mutants));
@@ -22,8 +21,7 @@ const REQUESTING_RULES = ['auth.me.fields', 'sessions.list.current'];
 
 /** Creates a copy of the service with mutants applied, and returns its start script. */
 async function buildMutants(t: Test, mutants: readonly Mutant[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'mutant-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryDirectory(t);
   for (const directory of ['db', 'generated', 'handlers', 'scripts']) {
     const filter = (path: string) => !path.endsWith('.map');
     await cp(join('.build', directory), join(folder, '.build', directory), { recursive: true, filter });

@@ -42,7 +42,7 @@ export async function sendComplete(url: string, request: FuzzRequest): Promise<T
   try {
     const [response] = (await once(client.end(), 'response')) as [IncomingMessage];
     const [status, headers, bytes] = [response.statusCode ?? 0, readHeaders(response), await buffer(response)];
-    // Only the OpenAPI document is compressed. It is not parsed.
+    // Only the document and the explorer are compressed. They are not parsed.
     return headers.has('content-encoding')
       ? { status, headers, bytes, body: undefined }
       : toTestResponse(status, headers, bytes);

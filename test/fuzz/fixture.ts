@@ -25,7 +25,7 @@ interface FuzzSetup {
   snapshot(): Promise<string>;
 }
 
-/** The password of all accounts but the attackers'. The texts of requests contain `PASSWORD`. */
+/** The password of all accounts but the attackers'. Differs from the passwords in the texts that the fuzzer sends. */
 const OWNER_PASSWORD = 'Teal-Lantern.58!';
 
 const ATTACKERS = 6;

@@ -15,7 +15,7 @@ async function register(step: Step): Promise<void> {
   const { known } = me.profile;
   if (known !== null) {
     if (!known) return;
-    const taken = step.pick(2) ? { username: known.username.toUpperCase() } : { email: known.email };
+    const taken = step.below(2) ? { username: known.username.toUpperCase() } : { email: known.email };
     const { username, email } = { ...newProfile(step), ...taken };
     step.expect(await send({ name: 'A name', username, email, password: PASSWORDS[0] }), 409);
     return;
@@ -45,7 +45,7 @@ async function login(step: Step): Promise<void> {
   const { me } = step;
   const { known } = me.profile;
   if (!known) return;
-  if (step.pick(8) === 0) {
+  if (step.below(8) === 0) {
     step.expect(await sendLogin(step, { ...known, password: WRONG_PASSWORD }, 'another device'), 401);
     return;
   }
@@ -76,7 +76,7 @@ const readAccount =
   async (step) => {
     const { me } = step;
     const ended = step.pickOne(me.sessions.filter(({ token, alive }) => token && alive.known === false));
-    if (ended?.token && step.pick(4) === 0) {
+    if (ended?.token && step.below(4) === 0) {
       step.expect(await step.send('GET', path, { token: ended.token }), 401);
       return;
     }
@@ -177,7 +177,7 @@ async function deleteAccount(step: Step): Promise<void> {
   const { known } = me.profile;
   if (!known || !me.profile.isWritable) return;
   // Most attempts use a wrong password, since most accounts must survive.
-  const succeeds = step.pick(3) === 0;
+  const succeeds = step.below(3) === 0;
   const json = { password: succeeds ? known.password : WRONG_PASSWORD };
   const send = () => step.send('DELETE', '/profiles/me', { json });
   if (!succeeds) {

@@ -16,8 +16,8 @@ export const STORES: StoreName[] = onServices ? ['postgres', 'graph', 'images', 
 /** The timeout of one call to Neo4j. */
 const NEO4J_TIMEOUT_MS = 2000;
 /**
- * For how long a graph write without a response may still be committed: `maxCommitDelayMs` in `db/graph/neo4j-session.ts`, and a
- * timeout more. The graph in tables has no delay.
+ * For how long a graph write without a response may still be committed: `maxCommitDelayMs` in `db/graph/neo4j-session.ts` plus
+ * one timeout. The graph in tables has no delay.
  */
 export const MAX_COMMIT_DELAY_MS = onServices ? 6 * NEO4J_TIMEOUT_MS + 2000 : 0;
 

@@ -54,7 +54,7 @@ export function expectedPostStatuses(
 async function createPost(step: Step): Promise<void> {
   const { me, model } = step;
   const title = `Title ${model.word()}`;
-  const content: Content = { title, text: `Text of ${title}`, image: step.pick(2) ? `image ${title}` : null };
+  const content: Content = { title, text: `Text of ${title}`, image: step.below(2) ? `image ${title}` : null };
   const form = formOf({ title, text: content.text }, content.image ?? undefined);
   const post = model.addPost(me);
   const response = await step.write(
@@ -71,7 +71,7 @@ async function createPost(step: Step): Promise<void> {
 /** Returns a random post to change, usually one of the user's own. */
 function postToChange(step: Step): Post | undefined {
   const { model, me } = step;
-  const own = step.pick(8) > 0;
+  const own = step.below(8) > 0;
   return step.pickOne(model.posts.filter(({ id, author }) => id !== undefined && own === (author === me)).slice(-15));
 }
 

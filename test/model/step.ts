@@ -48,12 +48,13 @@ export class Step {
     this.token();
   }
 
-  pick(limit: number): number {
+  /** Returns a random integer from 0 to `limit` - 1. */
+  below(limit: number): number {
     return this.#nextInteger() % limit;
   }
 
   pickOne<Value>(values: readonly Value[]): Value | undefined {
-    return values[this.pick(values.length || 1)];
+    return values[this.below(values.length || 1)];
   }
 
   /** Returns a token that is certainly valid, always the same one, or undefined if there is none. */

@@ -39,7 +39,7 @@ const POST = { title: 'A title', text: 'A text' };
  */
 t.test('locks', needsServers, async (t) => {
   const environment: NodeJS.ProcessEnv = { ...(await freshStores(t)), ...LONG_TIMEOUTS };
-  // As two processes open them, but only the tests deliver entries.
+  // Two sets, like those of two processes. Only the tests deliver entries.
   const [stores, otherStores] = [
     await openStoresWithoutRelay(t, environment),
     await openStoresWithoutRelay(t, environment),
@@ -128,7 +128,7 @@ t.test('locks', needsServers, async (t) => {
   async function expectNothingRemains(t: Test, write: Promise<unknown>, remove: () => Promise<unknown>): Promise<void> {
     await untilWaitingInGraph();
     const removal = remove();
-    // Without the lock, the second delivery would still remove what the write has left.
+    // Shows that the removal waits for the lock. The result does not, because a second delivery removes what the write leaves.
     await untilWaiting(1);
     await release();
     await Promise.all([write, removal]);
@@ -203,7 +203,7 @@ t.test('locks', needsServers, async (t) => {
     const left = async () =>
       idsOf(await db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).execute());
     await holdPost(blocked.id);
-    // The batch of both times out, and then the blocked entry alone, before `deliver` returns after a second.
+    // `deliver` returns after a second. By then, the batch of both entries has timed out, and then the blocked entry alone.
     await until(async () => {
       await Promise.all(entries.map((entry) => shortTimeout.outbox.deliver([entry])));
       return (await left()).length < 2;
@@ -450,7 +450,8 @@ t.test('locks', needsServers, async (t) => {
     const newest = { id: first, liveSessions: 3 };
     const deletions = [trimSessions(db, user, newest, 2)];
     await untilWaiting(1);
-    // Has no effect, because the first login has locked this session. With locks by last use, the second would wait for it.
+    // Has no effect, because the first login has locked this session. If logins locked sessions by last use, this would change
+    // the order for the second login, and the two would deadlock.
     await touchSessions(db, [first]);
     deletions.push(trimSessions(otherStores.db, user, newest, 2));
     await untilWaiting(2);

@@ -21,7 +21,7 @@ const TITLE = 'A post whose response is lost';
 
 interface Write {
   uploads?: true;
-  /** Text of the committing message to the store. The default is the statement that commits a transaction. */
+  /** A text in the message that makes the store commit. The default is the statement that commits a transaction. */
   trigger?: string;
   /**
    * Prepares the write of a new user; `other` is another new user. Returns a function that sends the write, and one that returns

@@ -60,7 +60,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
   for (const fault of ['silence', 'refuse'] as const) {
     t.test(`a silent server becomes unavailable, and available again after ${fault} of new connections`, async (t) => {
       const { proxy, proxied, read, logEvents } = await openBehindProxy(t);
-      // Opens the connection that the warm-up after the outage would wait for.
+      // Opens a connection for warm-ups, which becomes silent. The warm-up after the outage must not wait for it.
       await proxied.warmUp();
       const unavailable = once(logEvents, 'unavailable');
       // Existing connections stay silent under the second fault, which applies to new ones.

@@ -143,7 +143,7 @@ t.test('does not reuse an id that an unavailable graph may contain', needsNeo4j,
   const environment = await freshStores(t);
   await (await startProcess(t, environment)).end('SIGTERM');
   const url = environment.DATABASE_URL ?? '';
-  // As if rows from before this post had been restored from a backup.
+  // As if PostgreSQL had been restored from a backup that is older than this post.
   const { rows } = await queryDatabase(url, 'select last_value + 100 as id from posts_id_seq');
   await queryGraph('CREATE (:Post {id: $id})', { id: neo4j.int(rows[0].id) });
   t.teardown(() => queryGraph('MATCH (post:Post {id: $id}) DELETE post', { id: neo4j.int(rows[0].id) }));

@@ -11,7 +11,7 @@ const REQUEST = rawGet('/openapi.yaml', { 'Accept-Encoding': 'br, gzip' });
 
 /** Requests for the document, which is not rate limited; most responses are never read. */
 export const documents: Attack = {
-  title: '100 connections that pipeline 100 documents each without reading, and 2 that read continuously',
+  title: '100 connections that request 100 documents each without reading them, and 2 that read continuously',
   async run(target) {
     const sockets = Array.from({ length: READING_CONNECTIONS + UNREAD_CONNECTIONS }, (_, index) => {
       const socket = openSocket(target);

@@ -6,7 +6,7 @@ import { currentAccount } from '../observe.js';
 const SOCKETS = 1_500;
 const OPEN_FILES_MAX = 1_024;
 const ATTACK_MS = { quick: 5_000, full: 20_000 };
-/** Sent by every third connection. The final line is missing. */
+/** Sent by every third connection. The empty line at the end is missing. */
 const INCOMPLETE_HEAD = rawGet('/auth/me').slice(0, -'\r\n'.length);
 
 /** More connections than the service's limit of open files. */
