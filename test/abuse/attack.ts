@@ -18,7 +18,7 @@ export interface Target {
   service: AbusedService;
   /** Whether the run is a short one, as in CI. */
   quick: boolean;
-  /** Aborted when the attack has used up its time. */
+  /** Aborted when the attack has ended, or has used up its time. */
   signal: AbortSignal;
   honest: Account;
   attacker: Account;

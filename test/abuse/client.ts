@@ -36,8 +36,8 @@ export const statusOf = (response: Promise<TestResponse>): Promise<number> =>
     () => 0,
   );
 
-/** Opens a raw connection from the attacker's address. It is destroyed when the signal aborts, and errors only close it. */
-export function openSocket({ service, signal }: Pick<Target, 'service' | 'signal'>): Socket {
+/** Opens a raw connection from the attacker's address. It is destroyed when the attack ends, and errors only close it. */
+export function openSocket({ service, signal }: Target): Socket {
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port), localAddress: ATTACKER, signal });
   socket.on('error', () => undefined);

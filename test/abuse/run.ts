@@ -41,14 +41,16 @@ async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
   const send: Target['send'] = (method, path, options) =>
     sendTo(service.url, method, path, { localAddress: nextAddress(), ...options });
   const [honest, attacker] = [await registerBy(send), await registerBy(send)];
-  const signal = AbortSignal.timeout(ATTACK_TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(ATTACK_TIMEOUT_MS);
+  const ended = new AbortController();
+  const signal = AbortSignal.any([timeout, ended.signal]);
   // Every request of an attack adds a listener.
   setMaxListeners(0, signal);
   const target: Target = { service, quick: values.quick, signal, honest, attacker, send };
   const endObservation = await observe(t, service, (await attack.honestRequests?.(target)) ?? [currentAccount(honest)]);
   const figures: Figure[] = [];
   try {
-    figures.push(...(await attack.run(target)));
+    figures.push(...(await attack.run(target).finally(() => ended.abort())));
     const observation = await endObservation();
     figures.push(...attack.figures(observation, target), errorCount(observation));
   } finally {
@@ -59,7 +61,7 @@ async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
   const secretsOfUsers = [honest, attacker].flatMap(({ email, token }) => [email, token.split('.')[2] ?? '']);
   const secrets = [PASSWORD, GUESSED_PASSWORD, signingKey, ...secretsOfUsers];
   t.same(secretsIn(await service.log(), secrets), [], 'the log contains no secrets');
-  return [...figures, { name: 'timed out', value: Number(signal.aborted), atMost: 0 }];
+  return [...figures, { name: 'timed out', value: Number(timeout.aborted), atMost: 0 }];
 }
 
 const selected = Object.entries(attacks).filter(([name]) => only.test(name));

@@ -13,15 +13,13 @@ const REQUEST = rawGet('/openapi.yaml', { 'Accept-Encoding': 'br, gzip' });
 export const documents: Attack = {
   title: '100 connections that request 100 documents each without reading them, and 2 that read continuously',
   async run(target) {
-    const sockets = Array.from({ length: READING_CONNECTIONS + UNREAD_CONNECTIONS }, (_, index) => {
+    for (let index = 0; index < READING_CONNECTIONS + UNREAD_CONNECTIONS; index += 1) {
       const socket = openSocket(target);
       if (index >= READING_CONNECTIONS) socket.pause();
       else socket.on('data', () => socket.writableLength === 0 && socket.write(REQUEST));
       socket.write(REQUEST.repeat(PIPELINED_REQUESTS));
-      return socket;
-    });
+    }
     await waitForAttack(target, ATTACK_MS);
-    for (const socket of sockets) socket.destroy();
     return [];
   },
   figures: (observation) => [latency(observation, 'me', 0.99, 1_000), memory(observation, 768)],

@@ -16,14 +16,12 @@ export const idleSockets: Attack = {
   // New connections, since the attack does not affect existing ones.
   honestRequests: ({ honest }) => [currentAccount(honest, { agent: false })],
   async run(target) {
-    const sockets = Array.from({ length: SOCKETS }, (_, index) => {
+    for (let index = 0; index < SOCKETS; index += 1) {
       const socket = openSocket(target);
       socket.resume();
       if (index % 3 === 0) socket.write(INCOMPLETE_HEAD);
-      return socket;
-    });
+    }
     await waitForAttack(target, ATTACK_MS);
-    for (const socket of sockets) socket.destroy();
     return [];
   },
   figures: (observation) => [latency(observation, 'me', 0.99, 1_000)],

@@ -16,11 +16,8 @@ export const pipelinedFlood: Attack = {
   async run(target) {
     const { service } = target;
     const logBefore = await service.log();
-    const controller = new AbortController();
-    const signal = AbortSignal.any([controller.signal, target.signal]);
-    for (let count = 0; count < CONNECTIONS; count++) keepFlooding({ service, signal });
+    for (let count = 0; count < CONNECTIONS; count += 1) keepFlooding(target);
     await waitForAttack(target, ATTACK_MS);
-    controller.abort();
     const logGrowthMiB = ((await service.log()).length - logBefore.length) / 2 ** 20;
     return [{ name: 'log growth', value: logGrowthMiB, atMost: LOG_GROWTH_MAX_MIB, unit: 'MiB' }];
   },
@@ -28,7 +25,7 @@ export const pipelinedFlood: Attack = {
 };
 
 /** Pipelines requests, over new connections when the service closes one, until the signal is aborted. */
-function keepFlooding(target: Pick<Target, 'service' | 'signal'>): void {
+function keepFlooding(target: Target): void {
   if (target.signal.aborted) return;
   const socket = openSocket(target);
   const write = () => {

