@@ -43,12 +43,10 @@ export const typescript: Language = {
   scenarioCommand: [process.execPath, '--import', import.meta.resolve('tsx'), 'main.ts'],
 };
 
-const venvPrograms = toolsFolder('venv', 'clients', 'bin');
-
 export const python: Language = {
   name: 'python',
   install: () => venv('clients', sources('python', 'requirements.txt')),
-  programs: [venvPrograms],
+  programs: [toolsFolder('venv', 'clients', 'bin')],
   compile: [
     ['mypy', '--config-file', '../mypy.ini', 'main.py'],
     ['mypy', '--config-file', '../mypy.ini', 'client'],

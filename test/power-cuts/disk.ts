@@ -173,7 +173,7 @@ export interface Cut {
 }
 
 /** The contents of a directory: files as bytes, directories as maps. */
-export type DiskContents = Map<string, DiskContents | Buffer>;
+type DiskContents = Map<string, DiskContents | Buffer>;
 
 interface CrashState {
   contents: DiskContents;
