@@ -91,8 +91,12 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
     });
   });
   parser.on('finish', () => {
-    if (partsWithHeaders < startedParts) fail(badForm('must have complete headers in every part'));
-    else parts.push(null);
+    if (partsWithHeaders < startedParts) return fail(badForm('must have complete headers in every part'));
+    if (request.readableEnded) return void parts.push(null);
+    // Dicer finishes at the closing boundary. The bytes after it may still exceed the limit, or never arrive. They are read
+    // and discarded, which `pipe` no longer does: it pauses the request after this event.
+    request.once('end', () => parts.push(null));
+    process.nextTick(() => request.resume());
   });
   parser.on('error', () => {
     // An empty body counts as an empty form.

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/stores.js';
 const run = promisify(execFile);
 
 /** The version from which a rolling upgrade is tested: the last one that was released before this one. */
-const PREVIOUS_COMMIT = 'b2e1360e7c0660ecf6eb4d52469417d304048b67';
+const PREVIOUS_COMMIT = '6660065da047025339a7793727996300c759b78e';
 
 /**
  * Builds the previous version in a separate directory, and returns the directory, or the reason why there is no upgrade from
