@@ -1,4 +1,4 @@
-import { closeSync, constants, fsyncSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, constants, existsSync, fsyncSync, openSync, readdirSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
@@ -40,11 +40,17 @@ export async function moveFileDurably(
 
 /** Creates a directory and its missing parents. Syncs the parent of each new directory. */
 export async function makeDirectoryDurably(path: string, mode?: number): Promise<void> {
-  const first = await mkdir(path, { recursive: true, mode });
-  if (first === undefined) return;
-  const above = dirname(resolve(first));
-  for (let parent = dirname(resolve(path)); parent !== above; parent = dirname(parent)) await syncDirectory(parent);
-  await syncDirectory(above);
+  const parent = dirname(resolve(path));
+  if (!existsSync(parent)) await makeDirectoryDurably(parent, mode);
+  try {
+    // Not with `recursive`: in a directory where nothing can be created, such as /proc, Node would then repeat the call forever.
+    await mkdir(path, { mode });
+  } catch (error) {
+    // The trailing slash rejects a regular file.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && existsSync(`${path}/`)) return;
+    throw error;
+  }
+  await syncDirectory(parent);
 }
 
 /** Syncs a directory tree. Blocks the thread. */

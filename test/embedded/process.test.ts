@@ -43,15 +43,22 @@ t.test('if one store cannot be opened, the others are closed', async (t) => {
   await close();
 });
 
-t.test('the next start succeeds after kill -9 while the first one creates its database', async (t) => {
+t.test('the next start succeeds after signals that end the first ones while they create the database', async (t) => {
   const DATA_DIR = await temporaryDirectory(t);
   const unfinished = join(DATA_DIR, 'postgres.new');
-  const { child } = spawnService(t, { DATA_DIR });
-  await until(() => existsSync(join(unfinished, 'base')));
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
-  t.ok(existsSync(unfinished), 'the database was incomplete');
+  for (const [signal, outcome] of [
+    ['SIGTERM', [143, null]],
+    ['SIGINT', [130, null]],
+    ['SIGKILL', [null, 'SIGKILL']],
+  ] as const) {
+    await rm(unfinished, { recursive: true, force: true });
+    const { child } = spawnService(t, { DATA_DIR });
+    await until(() => existsSync(join(unfinished, 'base')));
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    t.same(await exited, outcome);
+    t.ok(existsSync(unfinished), 'the database was incomplete');
+  }
   const second = await startProcess(t, { DATA_DIR });
   t.equal((await fetch(`${second.opsUrl}/readyz`)).status, 200);
   t.equal(await second.end('SIGTERM'), 0);
@@ -62,6 +69,7 @@ t.test('fails to start, with one line, if a directory, address, port or bucket c
   const { port } = new URL(url);
   const refused: [environment: NodeJS.ProcessEnv, text: RegExp][] = [
     [{ DATA_DIR: '/dev/null/x' }, /\/dev\/null\/x/],
+    [{ DATA_DIR: '/proc/x/y' }, /\/proc\/x/],
     [{ HOST: '203.0.113.9' }, /203\.0\.113\.9/],
     [{ HOST: 'no.such.host.invalid' }, /no\.such\.host\.invalid/],
     [{ PORT: port }, new RegExp(`EADDRINUSE.*${port}`)],
