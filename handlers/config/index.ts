@@ -58,14 +58,16 @@ export class ConfigError extends Error {
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
-/** A day. Much longer timeouts would exceed the range of timers. */
-const timeoutMs = integer(1, 24 * 60 * 60 * 1000);
+const DAY_SECONDS = 24 * 60 * 60;
+
+/** At most a day. Much longer timeouts would exceed the range of timers. */
+const timeoutMs = integer(1, DAY_SECONDS * 1000);
 
 /** At most five minutes, because an image can be claimed only for a limited time (see `pending-images.ts`). */
 const s3TimeoutMs = integer(1, 5 * 60 * 1000);
 
 /** 100 years. RFC 3339 and cookies cannot express times from the year 10000 on. */
-const MAX_TTL_SECONDS = 100 * 365 * 24 * 60 * 60;
+const MAX_TTL_SECONDS = 100 * 365 * DAY_SECONDS;
 
 const VALIDATORS = {
   HOST: host({ default: '127.0.0.1' }),
@@ -97,7 +99,7 @@ const VALIDATORS = {
   TOKEN_TTL: integer(1, MAX_TTL_SECONDS)({ default: 604_800 }),
   RATE_LIMIT_MAX: positiveInteger({ default: 300 }),
   RATE_LIMIT_STRICT_MAX: positiveInteger({ default: 20 }),
-  RATE_LIMIT_WINDOW: positiveInteger({ default: 900 }),
+  RATE_LIMIT_WINDOW: integer(1, DAY_SECONDS)({ default: 900 }),
   UPLOAD_MAX_BYTES: positiveInteger({ default: 5_242_880 }),
   UPLOAD_STRIP_METADATA: flag({ default: true }),
   ACCOUNT_STORAGE_MAX_BYTES: positiveInteger({ default: 1_073_741_824 }),
