@@ -30,8 +30,8 @@ interface RunningWorker {
   opsUrl: string;
 }
 
-/** The delay before a worker that ended unexpectedly is replaced. It doubles after each failed start. */
-const REPLACE_BACKOFF_MS = { min: 500, max: 30_000 };
+/** The delay before a worker that ended unexpectedly is replaced, and between failed starts. */
+const REPLACE_DELAY_MS = 1000;
 
 /** Longer than a worker takes to complete its requests and to close its stores. */
 const STOP_TIMEOUT_MS = 15_000;
@@ -80,8 +80,8 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
   }
 
   async function replace(): Promise<void> {
-    for (let backoffMs = REPLACE_BACKOFF_MS.min; ; backoffMs = Math.min(2 * backoffMs, REPLACE_BACKOFF_MS.max)) {
-      await sleep(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    for (;;) {
+      await sleep(REPLACE_DELAY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
       const hasStarted = await start().then(
         () => true,
