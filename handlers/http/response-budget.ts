@@ -142,7 +142,7 @@ export function withinBudget(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Buffer | Promise<Readable> {
-  if (bytes.length <= LARGE_RESPONSE_BYTES || request.method === 'HEAD') return bytes;
+  if (bytes.length <= LARGE_RESPONSE_BYTES) return bytes;
   return budget.acquire(bytes.length, addressKey(request.ip), reply.raw).then(() => {
     reply.header('Content-Length', bytes.length);
     return chunksOf(bytes);
@@ -162,7 +162,7 @@ export async function acquireForStream(
   reply: FastifyReply,
 ): Promise<void> {
   const bytes = stream.readableHighWaterMark;
-  if (bytes <= LARGE_RESPONSE_BYTES || request.method === 'HEAD') return;
+  if (bytes <= LARGE_RESPONSE_BYTES) return;
   await budget.acquire(bytes, addressKey(request.ip), reply.raw).catch((error) => {
     stream.destroy();
     throw error;
