@@ -1,6 +1,9 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { readFeed, WIDE_WINDOW_POSTS, WINDOW_POSTS } from '../db/feed.js';
+import { createReaders } from '../db/readers.js';
+import { noopObserver } from '../db/support/observer.js';
 import type { TestResponse } from './support/requests.js';
 import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
@@ -183,6 +186,22 @@ t.test('if nearly all posts are hidden, concurrent users share the scan for publ
   const pages = await Promise.all(viewers.map((viewer) => viewer.send('GET', '/posts')));
   for (const page of pages) t.same(idsIn(page), expected);
   t.ok(statements.filter(({ text }) => text.includes(') slice')).length < viewers.length);
+});
+
+t.test('only one scan for public posts runs at a time', async (t) => {
+  const sizes: number[] = [];
+  const observer = { ...noopObserver, batch: (_: string, size: number) => void sizes.push(size) };
+  const { newestPublicIds } = createReaders(service.stores, observer);
+  const scans: Promise<unknown>[] = [];
+  await db.transaction().execute(async (trx) => {
+    await sql`lock table posts`.execute(trx);
+    for (let count = 0; count < 3; count += 1) {
+      scans.push(newestPublicIds(1));
+      await nextIteration();
+    }
+  });
+  await Promise.all(scans);
+  t.same(sizes, [1, 2]);
 });
 
 t.test('a post that is deleted between two queries of a page does not end the feed', async (t) => {

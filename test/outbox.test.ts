@@ -51,6 +51,14 @@ t.test('repeated and concurrent deliveries keep entities with a row, and remove 
   }
 });
 
+t.test('an entry whose delivery fails does not affect the others of its batch', async (t) => {
+  const stores = await openStoresWithoutRelay(t, await freshStores(t));
+  const entries = await createFixtures(stores).enqueueEntries(['1', 'no id'].map((key) => ({ kind: 'post', key })));
+  await Promise.all(entries.map((entry) => stores.outbox.deliver([entry])));
+  const left = stores.db.selectFrom('outbox').select(['key', 'attempts']).where('delivered', '=', false);
+  t.same(await left.execute(), [{ key: 'no id', attempts: 1 }]);
+});
+
 t.test('the relay delivers entries that a request has left undelivered', async (t) => {
   const liker = await account();
   const missing = 5_000_000;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { migratePostgres } from '../../db/migrate.js';
+import { migratePostgres, prepareDatabase, prepareGraph, prepareImageStore } from '../../db/migrate.js';
+import { MIGRATION_LOCK_KEY } from '../../db/postgres/locks.js';
 import { migrations } from '../../db/postgres/migrations/index.js';
 import { openBareStores } from '../../db/stores.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
@@ -17,6 +18,7 @@ import {
   silentLog,
   temporaryDirectory,
 } from '../support/stores.js';
+import { until } from '../support/until.js';
 
 const migrate = (t: Test, environment: NodeJS.ProcessEnv) => runCommand(t, ['migrate'], environment);
 
@@ -64,6 +66,29 @@ t.test('concurrent migrations of empty servers succeed, and apply each migration
   const lines = runs.flatMap(({ output }) => output.split('\n')).filter((line) => line.endsWith(' applied'));
   t.same(lines.map((line) => `${line}\n`).sort(), applied);
   await expectMigrated(t, stores);
+});
+
+t.test('the graph and the image store are claimed only under the migration lock', needsServers, async (t) => {
+  const stores = await openBareStores(readConfig(await storesWithoutSchema(t)).stores, silentLog);
+  t.teardown(stores.close);
+  await prepareDatabase(stores);
+  for (const [prepare, store] of [
+    [prepareGraph, stores.graph],
+    [prepareImageStore, stores.images],
+  ] as const) {
+    const preparing = await stores.maintenanceDb.transaction().execute(async (trx) => {
+      await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`.execute(trx);
+      const preparing = prepare(stores);
+      const isWaiting = sql`select from pg_locks where locktype = 'advisory' and not granted`;
+      await until(
+        async () => (await isWaiting.execute(trx)).rows.length > 0 || (await store.claimedBy()) !== undefined,
+      );
+      t.equal(await store.claimedBy(), undefined);
+      return { done: preparing };
+    });
+    await preparing.done;
+    t.ok(await store.claimedBy());
+  }
 });
 
 t.test('a migration that has to wait for a table fails soon, and succeeds later', needsServers, async (t) => {

@@ -1,12 +1,16 @@
 import { sql } from 'kysely';
 import t from 'tap';
+import { openPostgres } from '../../db/postgres/server.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { picture } from '../support/picture.js';
 import { startProcess } from '../support/processes.js';
+import { startProxy } from '../support/proxy.js';
 import { repeatUntilSettled, runRounds } from '../support/races.js';
 import { createSender } from '../support/requests.js';
 import { befriend, createPost, LONG_TIMEOUTS, PASSWORD, startTestService } from '../support/service.js';
-import { needsServers, openTestStores } from '../support/stores.js';
+import { freshStores, needsServers, openTestStores, silentLog } from '../support/stores.js';
+import { until } from '../support/until.js';
 import type { TestUser } from '../support/users.js';
 
 const NEW_PASSWORD = 'Bright-Lantern-58!';
@@ -29,6 +33,17 @@ const sendAs =
   (send: Send, { token }: Pick<TestUser, 'token'>): TestUser['send'] =>
   (method, path, more) =>
     send(method, path, { token, ...more });
+
+t.test('a connection that was opened for an abandoned call returns to the pool', needsServers, async (t) => {
+  const proxy = await startProxy(t, (await freshStores(t)).DATABASE_URL ?? '');
+  // The call is abandoned between the third response of the server, which completes the login, and the fourth.
+  await proxy.setFault({ latencyMs: 300 });
+  const options = { url: proxy.url, poolSize: 1, graphPoolSize: 1, timeoutMs: 1050 };
+  const { db, pools, close } = openPostgres(options, silentLog);
+  t.teardown(close);
+  await t.rejects(sql`select`.execute(db), StoreUnavailableError);
+  await until(() => pools().main?.idle === pools().main?.total);
+});
 
 t.test('changes that one process has acknowledged are visible on the other immediately', needsServers, async (t) => {
   // One process is that of the test.
