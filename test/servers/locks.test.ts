@@ -14,18 +14,21 @@ import { setLikes } from '../../db/likes.js';
 import { claimImage, type PendingImage } from '../../db/outbox/pending-images.js';
 import { NOW, secondsFromNow } from '../../db/postgres/clock.js';
 import type { DatabaseTransaction } from '../../db/postgres/index.js';
-import { lockExclusive } from '../../db/postgres/locks.js';
+import { lockExclusive, lockShared } from '../../db/postgres/locks.js';
 import { createPost, deletePost, isPostOf } from '../../db/posts.js';
 import { createSession, deleteOtherSessions, touchSessions, trimSessions } from '../../db/sessions.js';
 import { StorageQuotaExceededError } from '../../db/storage-quota.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
+import { createRepair } from '../../scripts/verify/repair.js';
+import { createFindings } from '../../scripts/verify/rules.js';
+import { checkStoredBytes } from '../../scripts/verify/stored-bytes.js';
 import { expectConsistentStores } from '../support/consistency.js';
 import { idsOf } from '../support/contents.js';
 import { listImageNames } from '../support/image-store.js';
 import { beginTransaction, needsNeo4j } from '../support/neo4j-graph.js';
 import { LONG_TIMEOUTS } from '../support/service.js';
 import { createFixtures, openStoresWithoutRelay, repeat } from '../support/store-fixtures.js';
-import { freshStores, needsServers, openTestStores, queryGraph } from '../support/stores.js';
+import { freshStores, needsServers, openTestStores, queryGraph, silentLog } from '../support/stores.js';
 import { until } from '../support/until.js';
 
 /** A statement that waits for a lock fails soon. On a busy machine, others must still succeed. */
@@ -516,6 +519,26 @@ t.test('locks', needsServers, async (t) => {
       await otherStores.outbox.deliver([{ id: entryId, kind: 'image', key: 'claimed.png' }]);
     });
     t.same(await listImageNames(stores.images), ['claimed.png']);
+  });
+
+  t.test('a repair of stored bytes waits for an upload, and includes it', async (t) => {
+    const user = await account();
+    await db.updateTable('accounts').set({ stored_bytes: 7 }).where('id', '=', user).execute();
+    const repair = createRepair(otherStores, silentLog);
+    const { repairing } = await db.transaction().execute(async (trx) => {
+      await lockShared(trx, { accounts: [user] });
+      await trx
+        .insertInto('posts')
+        .values({ ...POST, author_id: user, image_bytes: 5 })
+        .execute();
+      const context = { stores: otherStores, findings: createFindings(), repair, pageSize: 10 };
+      const repairing = checkStoredBytes({ ...context, track: (pages) => pages });
+      await Promise.race([untilWaiting(1), repairing]);
+      return { repairing };
+    });
+    await repairing;
+    const repaired = db.selectFrom('accounts').select('stored_bytes').where('id', '=', user);
+    t.same(await repaired.execute(), [{ stored_bytes: 5 }]);
   });
 
   t.test('entries that another process has locked do not block the others', async (t) => {
