@@ -72,7 +72,7 @@ interface Stores {
   windowShortfalls: WindowShortfalls;
 }
 
-/** For each viewer for whom the window was recently too small, the end (`offset` + `limit`) of the smallest such page. */
+/** For each viewer for whom the window was recently too small, the end (`offset` + `limit`) of the last such page. */
 export type WindowShortfalls = LRUCache<number, number>;
 
 export const createWindowShortfalls = (): WindowShortfalls =>
@@ -91,7 +91,7 @@ export async function readFeed(stores: Stores, viewer: number, page: Page, clien
     const fromWindow = await readWindow(stores, viewer, page);
     if (fromWindow) return fromWindow;
     // The viewer's next pages start with the wide window, which saves a query that would probably be wasted again.
-    if (end >= MIN_SHORTFALL_END) windowShortfalls.set(viewer, Math.min(end, windowShortfalls.get(viewer) ?? end));
+    if (end >= MIN_SHORTFALL_END) windowShortfalls.set(viewer, end);
   }
   return (await readWideWindow(stores, viewer, page)) ?? readByQuery(stores, viewer, page, client);
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { readFeed, WIDE_WINDOW_POSTS, WINDOW_POSTS } from '../db/feed.js';
+import { createWindowShortfalls, readFeed, WIDE_WINDOW_POSTS, WINDOW_POSTS } from '../db/feed.js';
 import { createReaders } from '../db/readers.js';
 import { noopObserver } from '../db/support/observer.js';
 import type { TestResponse } from './support/requests.js';
@@ -186,6 +186,28 @@ t.test('if nearly all posts are hidden, concurrent users share the scan for publ
   const pages = await Promise.all(viewers.map((viewer) => viewer.send('GET', '/posts')));
   for (const page of pages) t.same(idsIn(page), expected);
   t.ok(statements.filter(({ text }) => text.includes(') slice')).length < viewers.length);
+});
+
+t.test('viewers skip the window after it was too small, and it looks up no friendship for them', async (t) => {
+  await emptyFeed();
+  const [[hidden], [viewer]] = [await createUsers(1, { private: true }), await createUsers(1)];
+  await seed([hidden as TestUser], WINDOW_POSTS);
+  const batches: string[] = [];
+  const read = createReaders(service.stores, { ...noopObserver, batch: (name) => void batches.push(name) });
+  const stores = { ...service.stores, read, windowShortfalls: createWindowShortfalls() };
+  for (const [limit, usesWindow] of [
+    [19, true],
+    [19, true],
+    [20, true],
+    [20, false],
+    [21, false],
+    [19, true],
+  ] as const) {
+    await readFeed(stores, (viewer as TestUser).id, { limit, offset: 0 });
+    const ofWindow = batches.slice(0, batches.indexOf('friendsOf'));
+    t.same(ofWindow, usesWindow ? ['newestPosts'] : [], `limit ${limit}`);
+    batches.length = 0;
+  }
 });
 
 t.test('only one scan for public posts runs at a time', async (t) => {
