@@ -21,7 +21,7 @@ const environment = await freshStores(t);
 const stores = await openTestStores(t, environment);
 const { db, graph, outbox, images } = stores;
 
-const { account, post, upload, enqueueEntries } = createFixtures(stores);
+const { account, post, upload, storeImage, enqueueEntries } = createFixtures(stores);
 
 const waiting = async (key: string | number) =>
   db.selectFrom('outbox').selectAll().where('key', '=', String(key)).where('delivered', '=', false).execute();
@@ -204,8 +204,11 @@ t.test('keeps the bytes of an image that a row has claimed', async (t) => {
   });
   t.same(await waiting(name), []);
   t.ok(await images.get(name).then((image) => image?.stream.destroy()));
-  await outbox.deliver(await enqueueEntries([{ kind: 'image', key: name }]));
-  t.ok((await listImageNames(images)).includes(name), 'another delivered entry for the image does not remove it');
+  const picture = await storeImage();
+  await db.updateTable('accounts').set({ picture }).where('id', '=', author).execute();
+  await outbox.deliver(await enqueueEntries([name, picture].map((key) => ({ kind: 'image', key }))));
+  const left = await listImageNames(images);
+  t.ok(left.includes(name) && left.includes(picture), 'other delivered entries for the images do not remove them');
 });
 
 t.test('removes unclaimed bytes immediately, whether the write is refused or fails', async (t) => {

@@ -44,7 +44,7 @@ t.test('creates the requested data in addition to existing data, and the same da
   const steps = new Set<string>();
   const runSeed = (population: Population) => seed(stores, population, 'hash', (step) => steps.add(step));
   const [first, second] = [await runSeed(POPULATION), await runSeed(POPULATION)];
-  const other = await runSeed({ ...POPULATION, seed: 8 });
+  const other = await runSeed({ ...POPULATION, seed: 8, privatePercent: 100 });
   t.same(findingsByRule(await verifyStores(stores)), {});
   t.ok(steps.has('likes'), 'reports progress');
 
@@ -54,6 +54,8 @@ t.test('creates the requested data in addition to existing data, and the same da
   t.same(await readSeeded(stores, second), data);
   t.notSame(await readSeeded(stores, other), data);
 
+  const isPublic = stores.db.selectFrom('accounts').select('id').where('private', '=', false);
+  t.same(await isPublic.where('id', 'in', other.accounts).execute(), [{ id: other.accounts[0] }]);
   const [newest] = await stores.db.selectFrom('posts').select('id').orderBy('created_at', 'desc').execute();
   const isLast = [first, second, other].some(({ posts }) => posts.at(-1) === newest?.id);
   t.ok(isLast, 'the last post is the newest');

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { changeStoredBytes, StorageQuotaExceededError } from '../db/storage-quota.js';
 import { SECRET, png as withMetadata } from '../scripts/contract-test/image-builders.js';
 import { samples } from '../scripts/contract-test/images.js';
 import { pngChunk } from '../scripts/support/png.js';
@@ -56,6 +57,13 @@ t.test('returns 413 for an image over the quota on every route, and stores or ch
   t.equal((await listImageNames(stores.images)).length, before.length);
   t.equal(await storedBytes(user), 3 * PNG_BYTES);
   t.equal(await countRefusals(), 3);
+});
+
+t.test('the transaction that stores an image checks the quota again', async (t) => {
+  const { user } = await createFullAccount();
+  const image = { bytes: 1, storageMaxBytes: 3 * PNG_BYTES };
+  const change = stores.db.transaction().execute((trx) => changeStoredBytes(trx, user.id, image, 0));
+  await t.rejects(change, StorageQuotaExceededError);
 });
 
 t.test('a replacement counts the difference; removal and deletion free bytes', async (t) => {

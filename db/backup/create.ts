@@ -52,8 +52,8 @@ async function* readEntries({ db, directory, imageHolds, maintenance }: Sources)
   }
 }
 
-/** Returns the names of all images and of the installation marker, without the marker's temporary files. */
+/** Returns the names of all images and of the installation marker. */
 async function listFiles(images: string): Promise<string[]> {
   const entries = await readdir(images, { withFileTypes: true });
-  return entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.installation.')).map(({ name }) => name);
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }

@@ -37,9 +37,9 @@ const ROWS_PER_PAGE = 500;
 
 const SEQUENCES = ['accounts_id_seq', 'posts_id_seq', 'outbox_id_seq'];
 
-/** Returns whether the tables are empty or do not exist. */
+/** Returns whether the tables are empty or do not exist. Edges without accounts do not count: `graph.ts` removes them. */
 export async function isEmpty(db: Database): Promise<boolean> {
-  for (const name of [...TABLES.map(({ name }) => name), 'graph_likes', 'graph_friendships']) {
+  for (const { name } of TABLES) {
     const { rows: tables } = await sql`select where to_regclass(${name}) is not null`.execute(db);
     if (tables.length === 0) continue;
     const { rows } = await sql`select from ${sql.table(name)} limit 1`.execute(db);

@@ -53,6 +53,8 @@ async function expectMove(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.Pro
   const refusal = await expectRefusedStart(t, source);
 
   const service = await startTestService(t, target);
+  const nextEntry = await sql<{ id: number }>`select nextval('outbox_id_seq') as id`.execute(service.stores.db);
+  t.ok((nextEntry.rows[0]?.id ?? 0) > 5, 'new outbox entries do not get the ids of moved ones');
   const [{ token }] = users as [TestUser];
   const retry = await service.send('POST', '/posts/create', { token, ...KEYED_POST });
   t.equal(retry.status, 201);

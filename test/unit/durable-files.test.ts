@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { writeArchive } from '../../db/backup/archive.js';
@@ -36,7 +36,9 @@ t.test('syncs a tree, each directory after its contents', needsLinux, async (t) 
 });
 
 t.test('syncs the files of a restored backup before their names exist', needsLinux, async (t) => {
-  const root = t.testdir({ data: {} });
+  // An earlier restore was interrupted between two renames.
+  const partial = () => ({ postgres: { unfinished: '' } });
+  const root = t.testdir({ data: { ...partial(), restoring: partial() } });
   const archive = join(root, 'backup.tar');
   async function* entries() {
     yield { path: 'postgres' };
@@ -49,6 +51,7 @@ t.test('syncs the files of a restored backup before their names exist', needsLin
     ...['sync restoring/postgres/PG_VERSION', 'sync restoring/postgres', 'sync restoring'],
     ...['rename restoring/postgres postgres', 'sync', 'sync'],
   ]);
+  t.same(await readdir(join(root, 'data/postgres')), ['PG_VERSION']);
 });
 
 t.test('syncs token keys before any token is signed', needsLinux, async (t) => {

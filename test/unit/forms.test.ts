@@ -382,6 +382,14 @@ test('returns 503 while the disk fails and 500 for any other error, and then acc
   t.equal((await post(upload)).status, 503);
   setOptions(t, { uploadsDir, hasFreeSpace: () => Promise.reject(new TypeError('a bug')) });
   t.equal((await post(upload)).status, 500);
+  let checks = 0;
+  const bytes = { maxFileBytes: 2_000_000, maxBodyBytes: 2_100_000 };
+  setOptions(t, { ...bytes, hasFreeSpace: async () => ++checks === 1 });
+  t.equal(
+    (await post(form(file('image', Buffer.alloc(1_500_000, samples.png))))).status,
+    503,
+    'full during the upload',
+  );
   setOptions(t, { hasFreeSpace });
   await expectImage(t, 'the next upload', [file('image', samples.png)], 'image/png', samples.png);
 });

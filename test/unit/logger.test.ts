@@ -21,7 +21,9 @@ t.test('writes text to a terminal and JSON elsewhere, unless LOG_FORMAT decides'
     ['text', false, true],
   ] as const) {
     const { log, lines } = createTestLogger({ LOG_FORMAT }, isTTY);
-    log.child({ reqId: 'id' }).info(REQUEST, 'request');
+    const details = { headers: { authorization: 'Bearer secret' } };
+    log.child({ reqId: 'id' }).info({ ...REQUEST, req: details, res: details }, 'request');
+    t.notMatch(lines[0], 'secret');
     t.equal(lines.length, 1);
     if (isText) t.equal(lines[0], 'POST /posts/create 201 16 ms\n');
     else t.match(JSON.parse(lines[0] ?? ''), { ...REQUEST, reqId: 'id', level: 30, msg: 'request' });
