@@ -45,6 +45,21 @@ t.test('a connection that was opened for an abandoned call returns to the pool',
   await until(() => pools().main?.idle === pools().main?.total);
 });
 
+t.test('an idle connection of a silent server does not keep the circuit breaker closed', needsServers, async (t) => {
+  const proxy = await startProxy(t, (await freshStores(t)).DATABASE_URL ?? '');
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) };
+  const { db, close } = openPostgres({ url: proxy.url, poolSize: 2, graphPoolSize: 1, timeoutMs: 1500 }, log);
+  t.teardown(close);
+  const query = () => sql`select`.execute(db);
+  await Promise.all([query(), query()]);
+  await proxy.setFault('silence');
+  await t.rejects(query(), StoreUnavailableError);
+  // Acquires the other connection while the server is probed.
+  await db.connection().execute(async () => undefined);
+  await until(() => warnings.length > 0);
+});
+
 t.test('changes that one process has acknowledged are visible on the other immediately', needsServers, async (t) => {
   // One process is that of the test.
   const service = await startTestService(t, LONG_TIMEOUTS);
