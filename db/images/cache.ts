@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ImageStore } from './index.js';
 import { SMALL_IMAGE_BYTES, streamOf } from './small-images.js';
 
-/** The maximum size of all images in the cache. */
+/** The maximum total size of the entries. */
 const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 
 /** The approximate size of an entry besides its image. */
@@ -15,8 +15,8 @@ interface CachedImage {
 
 /**
  * Wraps a store so that small images that were read recently are served from memory. An image never changes and its name is
- * never used again, so an entry is never stale. The entry of an image that was removed during the read or by another process
- * remains until it is evicted, but no row refers to it.
+ * never used again, so an entry is never stale. If an image is removed by another process, or while `get` reads it, its entry
+ * remains until it is evicted. This is harmless, because no row refers to the image.
  */
 export function withCache(store: ImageStore, maxBytes = MAX_CACHED_BYTES): ImageStore {
   const cache = new LRUCache<string, CachedImage>({

@@ -75,7 +75,7 @@ export async function withPendingImage<Result>(
   }
 }
 
-/** Inserts an entry for each image, due at the end of its claim. Returns their ids, in the order of the names. */
+/** Inserts an entry for each image, due at the claim deadline. Returns the ids of the entries, in the order of the names. */
 export async function enqueueImages(db: Database, names: readonly string[]): Promise<number[]> {
   const { rows } = await sql<{ id: number; key: string }>`
     insert into outbox (kind, key, due_at)

@@ -46,7 +46,7 @@ export interface Config {
   logLevel: string;
   /** If undefined, the format is text on a terminal, and JSON otherwise. */
   logFormat: 'json' | 'text' | undefined;
-  /** Whether traces are exported. The OpenTelemetry SDK reads its other variables itself. */
+  /** Whether traces are exported. The OpenTelemetry SDK reads the settings of the export from the environment itself. */
   traces: boolean;
 }
 

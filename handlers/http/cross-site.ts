@@ -6,8 +6,8 @@ import { crossSiteRequest } from './errors.js';
  * origin sent them.
  *
  * `SameSite=Lax` alone is not enough: a browser sends the cookie with requests from other origins of the same site, such as
- * another subdomain, and a forged login needs no cookie. CORS is not enough either: forms, and requests without a body, need no
- * preflight.
+ * another subdomain, and a forged login needs no cookie. CORS is not enough either: forms, and POST requests without a body,
+ * need no preflight.
  */
 
 /** Methods that change nothing (RFC 9110 section 9.2.1). */

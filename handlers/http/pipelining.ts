@@ -4,9 +4,10 @@ import type { Socket } from 'node:net';
 /*
  * Limits HTTP pipelining: the requests of one connection are processed one at a time.
  *
- * Node starts all requests that one read from the socket returns, which can be about a thousand in 64 KiB. For a client that
- * exceeds its rate limit, the service would compute a response to each of them before the first 429 could close the connection.
- * If requests are processed one at a time, a response that closes the connection discards the requests that follow.
+ * When Node reads from a socket, it starts every request in the bytes that it gets: 64 KiB can contain about a thousand. For a
+ * client that exceeds its rate limit, the service would compute a response to each of them before the first 429 could close
+ * the connection. If requests are processed one at a time, a response that closes the connection discards the requests that
+ * follow.
  *
  * Node sends responses in order: it assigns the socket to a response when the previous response has been sent. A waiting
  * request starts at that time.

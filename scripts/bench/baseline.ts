@@ -3,7 +3,7 @@
  *
  * - `posts` sends each user's first page from memory, with the contract's serializer
  * - `account` verifies the token, caching verified ones as the service does, and queries its session and account
- * - `files` writes a file, synced, and sends it
+ * - `files` writes a file to the disk and syncs it, and sends a file
  * - `argon2` verifies a password, with the parameters and the concurrency of the service
  */
 import { createReadStream, createWriteStream } from 'node:fs';

@@ -116,7 +116,7 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
       ...sent.headers,
     };
     const headers = sent.repeated ? withRepeated(singleHeaders, baseUrl.host, sent.repeated) : singleHeaders;
-    const waits = !sent.allow429;
+    const waits = !sent.immediate;
     for (let attempt = 1; ; attempt++) {
       if (waits) await limits.acquire(bucket);
       signal.throwIfAborted();

@@ -12,7 +12,7 @@ export interface RequestOptions {
   /** A header that is sent once for each value. */
   repeated?: [name: string, ...values: string[]];
   /** Whether to send the request immediately, and to return a 429 or 503 without a retry. */
-  allow429?: boolean;
+  immediate?: boolean;
 }
 
 export interface ReceivedResponse {

@@ -104,7 +104,10 @@ interface AvifItem {
   at?: number;
 }
 
-/** Returns an AVIF file of these items; the first is the picture. The boxes of `top` and `moov` precede the media data. */
+/**
+ * Returns an AVIF file of these items; the first is the picture. Adds the boxes of `properties` to the `ipco` box, those of
+ * `inMeta` to the `meta` box, and those of `top`, then of `moov`, between the `meta` box and the media data.
+ */
 export function avif(
   items: AvifItem[],
   { properties = [] as Buffer[], inMeta = [] as Buffer[], top = [] as Buffer[], moov = [] as Buffer[] } = {},
@@ -130,6 +133,7 @@ export function avif(
     );
   };
   const between = Buffer.concat([...top, ...moov]);
+  // Built twice: the offsets in `meta` depend on its length, which does not depend on the offsets.
   const meta = build(ftyp.length + build(0).length + between.length + 8);
   const media = items.filter(({ at }) => at === undefined).map(({ data }) => data);
   return Buffer.concat([ftyp, meta, between, box('mdat', ...media)]);

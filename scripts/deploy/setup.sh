@@ -34,7 +34,7 @@ neo4j=$(secret neo4j)
 redis=$(secret redis)
 s3_secret=$(secret s3)
 token_key=$(secret token-key)
-# README.md, section "Compose", explains how to rotate the keys in this file.
+# README.md, section "Compose", explains how to rotate the keys in token-keys.
 if [ ! -s "$secrets/root/token-keys" ]; then
   echo "1:$token_key" >"$secrets/root/token-keys.new"
   mv "$secrets/root/token-keys.new" "$secrets/root/token-keys"

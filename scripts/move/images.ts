@@ -65,7 +65,10 @@ async function digest(images: ImageStore, name: string): Promise<string | undefi
   return hash.digest('hex');
 }
 
-/** Waits for all images of a batch, even if one fails: the stores must not be closed while images are read from them. */
+/**
+ * Runs `action` for all images, in batches. If one image fails, waits for the rest of its batch before it throws: the stores
+ * must not be closed while images are read from them.
+ */
 async function forEachImage(
   names: readonly string[],
   step: string,

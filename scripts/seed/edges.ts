@@ -7,7 +7,7 @@ type Pair = readonly [number, number];
 /**
  * Generates friendships as pairs, in one direction. Accounts form a ring, and each befriends the accounts at the same
  * random distances, so that all have the same number of friends. The additional friends of the popular person, the first
- * account, follow. No pair is repeated.
+ * account, come last. No pair is repeated.
  */
 export function* friendPairs({ accounts, friends, popularPersonFriends, seed }: Population): Generator<Pair> {
   const distances = [...pick(createRandom(seed), Math.floor(friends / 2), Math.floor((accounts - 1) / 2))];
@@ -24,7 +24,7 @@ export function* friendPairs({ accounts, friends, popularPersonFriends, seed }: 
 
 /**
  * Generates likes as pairs of an account and a post. Each post has a random number of likes, up to about twice the average.
- * The additional likes of the popular post, the last one, follow. No pair is repeated.
+ * The additional likes of the newest post, which is the popular one, come last. No pair is repeated.
  */
 export function* likePairs({ accounts, posts, likes, popularPostLikes, seed }: Population): Generator<Pair> {
   const random = createRandom(seed + 1);

@@ -23,7 +23,7 @@ const POLL_INTERVAL_MS = 50;
 
 const SHUTDOWN_TIMEOUT_MS = 20_000;
 
-/** Starts a process in a new session, so that it outlives this one. Appends its output to a log. */
+/** Starts a process in a new session, so that it outlives the current process. Appends its output to a log. */
 export function startDetached(launch: Launch, log: string): ProcessIdentity {
   const output = openSync(log, 'a', 0o600);
   const child = spawn(launch.command, launch.args, {

@@ -9,8 +9,8 @@ import { type Client, clients, nameOf } from './generators.js';
 import { compile, generate, prepare, runScenario } from './make.js';
 
 /*
- * Generates a client with every generator, from the document that a service serves, compiles it, and runs one scenario
- * against that service.
+ * Generates a client with every generator, from the document that a service serves. Compiles each client and runs one scenario
+ * against that service, except for the clients of `others`, which are only generated.
  *
  *   npm run test:clients -- --only typescript    only this language or client, such as go/oapi-codegen; can be repeated
  */
@@ -19,8 +19,9 @@ t.setTimeout(0);
 
 const { only } = parseArgs({ options: { only: { type: 'string', multiple: true, default: [] } } }).values;
 const matches = (client: Client, name: string) => nameOf(client) === name || client.language.name === name;
-const unknown = only.filter((name) => !clients.some((client) => matches(client, name)));
-if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(', ')}. Known: ${clients.map(nameOf).join(', ')}`);
+const names = new Set(clients.flatMap((client) => [client.language.name, nameOf(client)]));
+const unknown = only.filter((name) => !names.has(name));
+if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(', ')}. Known: ${[...names].join(', ')}`);
 const chosen = clients.filter((client) => only.length === 0 || only.some((name) => matches(client, name)));
 
 const service = await startProcess(t, await freshStores(t));

@@ -1,4 +1,4 @@
-/** Small breaches of the contract, by the wrong behavior of the service. */
+/** Small breaches of the contract. Each key describes the wrong behavior of the service. */
 export type Mutants = Record<string, Mutant>;
 
 /** A change of one source file. */

@@ -18,8 +18,8 @@ const groupingLabels = (expr: string): string[] =>
   [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.match(IDENTIFIER) ?? []);
 
 /**
- * Returns the metrics and labels that an expression names but that the service does not have. Every metric must be written with
- * braces. Metrics that match `foreign` belong to other programs.
+ * Returns the metrics and labels that an expression names but that the service does not have, and the metrics that are written
+ * without braces. Skips metrics that match `foreign`, which belong to other programs.
  */
 export function unknownNames(expr: string, { samples }: Exposition, foreign = /^$/): string[] {
   const problems: string[] = [];

@@ -82,7 +82,7 @@ export const slow: Subject = {
         expectThat(response.body.length <= MAX_SESSIONS, `at most ${MAX_SESSIONS} sessions`, response);
         expectEqual(response, 'the number of sessions', response.body.length, full.body.length);
         await unused.send(401, 'GET /auth/me');
-        // The first session is older, but was used later.
+        // `used` is older than `unused`, but was used later.
         if (full.body.length === MAX_SESSIONS) for (const { send } of [used, observer]) await send(200, 'GET /auth/me');
       },
     ),
@@ -91,7 +91,7 @@ export const slow: Subject = {
       'slow.login.failed-passwords',
       'After 100 wrong passwords in an hour for an email address without an account, a login returns 429 too_many_failed_passwords with Retry-After, unless the operator sets another limit.',
       async (users) => {
-        // An account could not be deleted at the end of the run, because its deletion would return 429 too.
+        // The email has no account, because this account could not be deleted at the end: the deletion would return 429 too.
         const json = { email: users.newUser().email, password: WRONG_PASSWORD };
         const logIn = () => users.anonymous.send([401, 429], 'POST /auth/login', { json });
         let response = await logIn();

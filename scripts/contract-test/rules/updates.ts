@@ -198,7 +198,8 @@ const togetherRules = [
       ] as [Form, Form][]) {
         const response = await user.send(200, request, { form: { ...texts, ...picture } });
         const { image } = response.body;
-        expectThat((image !== null) === 'image' in picture, 'an image only if one was sent', response);
+        const sendsImage = 'image' in picture;
+        expectThat((image !== null) === sendsImage, 'an image only if one was sent', response);
         const single = await user.send(200, `GET /posts/${post.id}`);
         expectEqual(single, 'the post', single.body, { ...post, ...texts, image, comments: [] });
       }

@@ -109,7 +109,7 @@ export const exceededRule = (bucket: Bucket) =>
     `limits.exceeded.${bucket}`,
     `X-RateLimit-Remaining is the number of requests that the ${bucket} limit still allows in a window. After that, a request of any of its operations returns 429 rate_limit_exceeded with Retry-After and closes the connection. The other limit is not affected.`,
     async (users) => {
-      const send = () => probe(users, bucket, { allow429: true });
+      const send = () => probe(users, bucket, { immediate: true });
       const { limit, resetSeconds } = rateLimitOf(await send());
       if (limit > MAX_TESTED_LIMITS[bucket])
         throw new SkippedError(`the ${bucket} limit of ${limit} is too high to exceed`);
@@ -129,14 +129,14 @@ export const exceededRule = (bucket: Bucket) =>
       const step = Math.ceil(operations.length / MAX_OPERATIONS_OVER_LIMIT);
       const responses = [next];
       for (const operation of operations.filter((_, index) => index % step === 0)) {
-        responses.push(await sendRejected(users, operation, { allow429: true }));
+        responses.push(await sendRejected(users, operation, { immediate: true }));
       }
       if (bucket === 'general') {
         for (const [expectedStatus, request] of OTHER_LIMITED_REQUESTS) {
-          responses.push(await users.anonymous.send([expectedStatus, 429], request, { allow429: true }));
+          responses.push(await users.anonymous.send([expectedStatus, 429], request, { immediate: true }));
         }
         for (const [expectedStatus, request, headers] of UNLIMITED_REQUESTS) {
-          expectNoRateLimit(await users.anonymous.send(expectedStatus, request, { headers, allow429: true }));
+          expectNoRateLimit(await users.anonymous.send(expectedStatus, request, { headers, immediate: true }));
         }
       }
       for (const response of responses) {
@@ -147,7 +147,7 @@ export const exceededRule = (bucket: Bucket) =>
         if (closesConnection) expectEqual(response, 'Connection', response.headers.get('connection'), 'close');
       }
       // A retry would hide a 429.
-      const otherResponse = await probe(users, otherBucket, { allow429: true });
+      const otherResponse = await probe(users, otherBucket, { immediate: true });
       expectThat(otherResponse.status !== 429, 'requests of the other bucket to pass', otherResponse);
     },
   );
@@ -157,7 +157,7 @@ export const newWindowRule = rule(
   'When the window ends, a new one allows as many requests as X-RateLimit-Limit states.',
   async (users) => {
     const readState = async (bucket: Bucket) => {
-      const response = await probe(users, bucket, { allow429: true });
+      const response = await probe(users, bucket, { immediate: true });
       return { response, ...rateLimitOf(response) };
     };
     const readStates = async () => [await readState('strict'), await readState('general')];

@@ -65,7 +65,7 @@ export const friendListRules: Rule[] = [
 
   rule(
     'friends.lists.apart',
-    'GET /friends returns friends only, and GET /friends/requests incoming requests only. If an account becomes private or public, its entries stay in both lists.',
+    'GET /friends returns friends only, and GET /friends/requests incoming requests only. If an account becomes private or public, no list gains or loses an entry.',
     async (users) => {
       const fixture = await visibilityFixture(users);
       const { viewers, owned } = fixture;

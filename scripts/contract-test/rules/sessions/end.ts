@@ -4,7 +4,7 @@ import { type Rule, rule } from '../../rule.js';
 import { startSession } from '../session.js';
 import { userRules } from '../user-rule.js';
 
-/** More sessions than a small page of a list would hold. The service must allow one more. */
+/** More sessions than a small page of a list would hold. The service must allow these sessions and the current one. */
 const OTHER_SESSIONS = 11;
 
 const samRule = userRules('sam');
@@ -82,7 +82,7 @@ export const endRules: Rule[] = [
       const tokens = [user.token];
       while (tokens.length <= OTHER_SESSIONS) tokens.push((await users.login(user)).body.token);
       // The current session is neither the oldest nor the newest one.
-      const [current] = tokens.slice(OTHER_SESSIONS / 2) as [string];
+      const [current] = tokens.slice(tokens.length / 2) as [string];
       const send = (request: string) => users.anonymous.send(200, request, { token: current });
       const list = await send('GET /auth/sessions');
       const ids = tokens.map((token) => claimsOf(token).jti);
