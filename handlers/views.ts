@@ -48,7 +48,7 @@ type RowWithViews = PostFields & { [VIEWS]?: Schemas['Post'][] };
 
 /**
  * Returns the view of a post. Concurrent requests share rows (see `db/support/batch.ts`). They also share the views of these
- * rows, so that the JSON of a view is created only once: see `serializeList`.
+ * rows, so that the JSON of a view is created only once: see `serializeList` in `http/operations.ts`.
  */
 export function postView(row: RowWithViews, { count, liked }: ViewerLikes): Schemas['Post'] {
   row[VIEWS] ??= [];

@@ -11,7 +11,7 @@ const MAX_OUTPUT_CHARS = 320;
 /** The requests that count against the strict rate limit. */
 const STRICT_REQUESTS = ['POST /auth/register', 'POST /auth/login', 'DELETE /profiles/me'];
 
-/** The strict requests of a tour: each of its two users sends all of them once. */
+/** How many strict requests a tour needs: each of its two users sends each of them once. */
 const STRICT_REQUEST_COUNT = 2 * STRICT_REQUESTS.length;
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;

@@ -215,7 +215,7 @@ t.test('a client that resets its connection after CONNECT does not end the servi
   t.equal((await service.send('GET', '/auth/me', { token })).status, 200);
 });
 
-t.test('a request whose client disconnects is counted as 499 and not logged', async (t) => {
+t.test('a request whose client disconnects is counted as 499, and neither timed nor logged', async (t) => {
   const accepted = nextAcceptedSocket();
   const { socket, until: untilReceived } = openConnection(t, service.url);
   const serverSocket = await accepted;

@@ -419,7 +419,7 @@ t.test('the search for a post ends if the service ignores the offset', async (t)
     if (requests > 9) throw new Error('endless');
     return { status: 200, headers: new Headers(), body, bytes: Buffer.alloc(0) } as unknown as CheckedResponse;
   };
-  await t.rejects(findInFeed({ send }, { id: 7 }, 20), { message: 'other posts with offset=15' });
+  await t.rejects(findInFeed({ send }, { id: 7 }, 20), { message: 'other posts with offset=45' });
 });
 
 t.test('on Ctrl-C writes the reports and deletes the accounts before it exits', async (t) => {

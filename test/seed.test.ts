@@ -44,7 +44,8 @@ t.test('creates the requested data in addition to existing data, and the same da
   const steps = new Set<string>();
   const runSeed = (population: Population) => seed(stores, population, 'hash', (step) => steps.add(step));
   const [first, second] = [await runSeed(POPULATION), await runSeed(POPULATION)];
-  const other = await runSeed({ ...POPULATION, seed: 8, privatePercent: 100 });
+  const other = await runSeed({ ...POPULATION, seed: 8 });
+  const allPrivate = await runSeed({ ...POPULATION, privatePercent: 100 });
   t.same(findingsByRule(await verifyStores(stores)), {});
   t.ok(steps.has('likes'), 'reports progress');
 
@@ -55,9 +56,9 @@ t.test('creates the requested data in addition to existing data, and the same da
   t.notSame(await readSeeded(stores, other), data);
 
   const isPublic = stores.db.selectFrom('accounts').select('id').where('private', '=', false);
-  t.same(await isPublic.where('id', 'in', other.accounts).execute(), [{ id: other.accounts[0] }]);
+  t.same(await isPublic.where('id', 'in', allPrivate.accounts).execute(), [{ id: allPrivate.accounts[0] }]);
   const [newest] = await stores.db.selectFrom('posts').select('id').orderBy('created_at', 'desc').execute();
-  const isLast = [first, second, other].some(({ posts }) => posts.at(-1) === newest?.id);
+  const isLast = [first, second, other, allPrivate].some(({ posts }) => posts.at(-1) === newest?.id);
   t.ok(isLast, 'the last post is the newest');
   const counts = await countLikes(stores.graph, first.posts);
   t.ok((counts.at(-1) ?? 0) >= POPULATION.popularPostLikes, 'the newest post is popular');

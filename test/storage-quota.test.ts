@@ -59,7 +59,7 @@ t.test('returns 413 for an image over the quota on every route, and stores or ch
   t.equal(await countRefusals(), 3);
 });
 
-t.test('the transaction that stores an image checks the quota again', async (t) => {
+t.test('the transaction of an edit or a profile update checks the quota again', async (t) => {
   const { user } = await createFullAccount();
   const image = { bytes: 1, storageMaxBytes: 3 * PNG_BYTES };
   const change = stores.db.transaction().execute((trx) => changeStoredBytes(trx, user.id, image, 0));

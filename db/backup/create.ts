@@ -52,7 +52,7 @@ async function* readEntries({ db, directory, imageHolds, maintenance }: Sources)
   }
 }
 
-/** Returns the names of all images and of the installation marker. */
+/** Returns the names of all files: images, the installation marker, and drafts of it that a crash may have left. */
 async function listFiles(images: string): Promise<string[]> {
   const entries = await readdir(images, { withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);

@@ -90,7 +90,8 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
         );
     });
   });
-  parser.on('finish', () => {
+  // Once, because Dicer repeats this event for each boundary that follows the closing one.
+  parser.once('finish', () => {
     if (partsWithHeaders < startedParts) return fail(badForm('must have complete headers in every part'));
     if (request.readableEnded) return void parts.push(null);
     // Dicer finishes at the closing boundary. The bytes after it may still exceed the limit, or never arrive. They are read

@@ -119,7 +119,7 @@ export function createTestUsers(client: Client, seed: string) {
   function newUser(): NewUser {
     userCount += 1;
     const hex = createHash('sha256').update(`${seed} ${userCount}`).digest('hex');
-    // Dashes break up sequences and repeats, which a password must not contain. A rule uses the username as a part of one.
+    // Dashes break up sequences and repeats, which a password must not contain. One rule uses the username in a password.
     const username = `test${insertDashes(hex.slice(0, 12))}`;
     const password = `Quiet.7${insertDashes(hex.slice(12, 28))}`;
     return { name: 'Contract Tester', username, email: `${username}@example.org`, password };

@@ -25,7 +25,7 @@ build() {
   buildah build --quiet --format docker --timestamp "$SOURCE_DATE_EPOCH" "$@"
 }
 
-# Builds an image like debian:bookworm-slim, which has no documentation and no translations, but without apt.
+# Builds an image like debian:bookworm-slim (no documentation, no translations), also without apt.
 debian_image() {
   mmdebstrap --variant=essential --include=libstdc++6 \
     --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \

@@ -37,7 +37,10 @@ const ROWS_PER_PAGE = 500;
 
 const SEQUENCES = ['accounts_id_seq', 'posts_id_seq', 'outbox_id_seq'];
 
-/** Returns whether the tables are empty or do not exist. Edges without accounts do not count: `graph.ts` removes them. */
+/**
+ * Returns whether the tables are empty or do not exist. Edges without accounts do not count: a graph in Neo4j does not use
+ * them, and otherwise `graph.ts` removes them.
+ */
 export async function isEmpty(db: Database): Promise<boolean> {
   for (const { name } of TABLES) {
     const { rows: tables } = await sql`select where to_regclass(${name}) is not null`.execute(db);

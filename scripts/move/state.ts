@@ -148,7 +148,7 @@ const kindsOf = (stores: StoreSet) => ({ graph: stores.graph.kind, images: store
 async function prepareSource({ db, graph, images }: StoreSet): Promise<Installation> {
   if (await rows.isEmpty(db)) throw new StoresDisagreeError('The source is empty');
   await migratePostgres(db);
-  // Older stores are not claimed yet. Claims them as the service does at startup.
+  // Stores of an older version may not be claimed yet. Claims them as the service does at startup.
   const installation = await readInstallation(db);
   if (!installation?.graph) await migrate({ maintenanceDb: db, graph, images });
   return db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();

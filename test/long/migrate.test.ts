@@ -79,7 +79,9 @@ t.test('the graph and the image store are claimed only under the migration lock'
     const preparing = await stores.maintenanceDb.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`.execute(trx);
       const preparing = prepare(stores);
-      const isWaiting = sql`select from pg_locks where locktype = 'advisory' and not granted`;
+      const isWaiting = sql`
+        select from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`;
       await until(
         async () => (await isWaiting.execute(trx)).rows.length > 0 || (await store.claimedBy()) !== undefined,
       );

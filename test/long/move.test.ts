@@ -54,6 +54,7 @@ async function expectMove(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.Pro
 
   const service = await startTestService(t, target);
   const nextEntry = await sql<{ id: number }>`select nextval('outbox_id_seq') as id`.execute(service.stores.db);
+  // The seven uploads of `fillStores` alone use more ids.
   t.ok((nextEntry.rows[0]?.id ?? 0) > 5, 'new outbox entries do not get the ids of moved ones');
   const [{ token }] = users as [TestUser];
   const retry = await service.send('POST', '/posts/create', { token, ...KEYED_POST });

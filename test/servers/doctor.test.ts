@@ -266,9 +266,10 @@ t.test('reports migrations that are pending, and those of another version', need
 
 t.test('warns of more processes than cores, and of too few connections for their pools', needsServers, async (t) => {
   const environment = await freshStores(t);
-  const { rows } = await queriesTo(environment)('show max_connections');
-  // PostgreSQL reserves three connections for superusers.
-  const allowed = rows[0].max_connections - 3;
+  const { rows } = await queriesTo(environment)(`
+    select sum(case name when 'max_connections' then setting::int else -setting::int end) as allowed from pg_settings
+    where name in ('max_connections', 'superuser_reserved_connections', 'reserved_connections')`);
+  const { allowed } = rows[0];
   const manyWorkers = { ...environment, WORKERS: '1000', DATABASE_POOL: '200', NEO4J_POOL: '500' };
   await expectRows(t, manyWorkers, {
     WORKERS: row('warning', /^1000, cores: \d+;/),

@@ -131,7 +131,7 @@ t.test('locks', needsServers, async (t) => {
   async function expectNothingRemains(t: Test, write: Promise<unknown>, remove: () => Promise<unknown>): Promise<void> {
     await untilWaitingInGraph();
     const removal = remove();
-    // Shows that the removal waits for the lock. The result does not, because a second delivery removes what the write leaves.
+    // Shows that the removal waits for the lock. The result alone would not: a second delivery removes what the write leaves.
     await untilWaiting(1);
     await release();
     await Promise.all([write, removal]);

@@ -36,9 +36,9 @@ const sendAs =
 
 t.test('a connection that was opened for an abandoned call returns to the pool', needsServers, async (t) => {
   const proxy = await startProxy(t, (await freshStores(t)).DATABASE_URL ?? '');
-  // The call is abandoned between the third response of the server, which completes the login, and the fourth.
-  await proxy.setFault({ latencyMs: 300 });
-  const options = { url: proxy.url, poolSize: 1, graphPoolSize: 1, timeoutMs: 1050 };
+  // With scram-sha-256, the third response of the server completes the login. The call is abandoned before the fourth.
+  await proxy.setFault({ latencyMs: 1000 });
+  const options = { url: proxy.url, poolSize: 1, graphPoolSize: 1, timeoutMs: 3500 };
   const { db, pools, close } = openPostgres(options, silentLog);
   t.teardown(close);
   await t.rejects(sql`select`.execute(db), StoreUnavailableError);

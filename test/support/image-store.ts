@@ -58,6 +58,7 @@ export async function testImageStore(t: Test, images: ImageStore, uploads: strin
 
   await t.test('removes an image, also if it is removed twice', async (t) => {
     const name = await put(randomBytes(10));
+    // A store with a cache now has it in memory.
     await buffer(await openStream(images, name));
     await images.remove(name);
     await images.remove(name);

@@ -108,7 +108,7 @@ t.test('a connection that an earlier listener has refused does not take the plac
 
 t.test('connections may use three quarters of the file limit, and an address a quarter of that', async (t) => {
   const module = new URL('../../handlers/http/connections.js', import.meta.url);
-  // Other systems than Linux have no /proc.
+  // Simulates other systems, where this file does not exist.
   const withoutProc = `
     import promises from 'node:fs/promises';
     const { readFile } = promises;

@@ -35,24 +35,28 @@ t.test('syncs a tree, each directory after its contents', needsLinux, async (t) 
   t.same(operations, ['sync a/b/file', 'sync a/b', 'sync a/file', 'sync a', 'sync']);
 });
 
-t.test('syncs the files of a restored backup before their names exist', needsLinux, async (t) => {
-  // An earlier restore was interrupted between two renames.
-  const partial = () => ({ postgres: { unfinished: '' } });
-  const root = t.testdir({ data: { ...partial(), restoring: partial() } });
-  const archive = join(root, 'backup.tar');
-  async function* entries() {
-    yield { path: 'postgres' };
-    yield { path: 'postgres/PG_VERSION', file: { size: 2, bytes: [Buffer.from('18')] } };
-  }
-  await writeFile(archive, writeArchive(entries()));
-  const operations = await recordFileOperations(t, join(root, 'data'));
-  await restoreBackup(archive, join(root, 'data'));
-  t.same(operations.slice(operations.indexOf('sync restoring/postgres/PG_VERSION')), [
-    ...['sync restoring/postgres/PG_VERSION', 'sync restoring/postgres', 'sync restoring'],
-    ...['rename restoring/postgres postgres', 'sync', 'sync'],
-  ]);
-  t.same(await readdir(join(root, 'data/postgres')), ['PG_VERSION']);
-});
+t.test(
+  'a restore removes what an interrupted one left, and syncs its files before their names exist',
+  needsLinux,
+  async (t) => {
+    // An earlier restore was interrupted between two renames.
+    const partial = () => ({ postgres: { unfinished: '' } });
+    const root = t.testdir({ data: { ...partial(), restoring: partial() } });
+    const archive = join(root, 'backup.tar');
+    async function* entries() {
+      yield { path: 'postgres' };
+      yield { path: 'postgres/PG_VERSION', file: { size: 2, bytes: [Buffer.from('18')] } };
+    }
+    await writeFile(archive, writeArchive(entries()));
+    const operations = await recordFileOperations(t, join(root, 'data'));
+    await restoreBackup(archive, join(root, 'data'));
+    t.same(operations.slice(operations.indexOf('sync restoring/postgres/PG_VERSION')), [
+      ...['sync restoring/postgres/PG_VERSION', 'sync restoring/postgres', 'sync restoring'],
+      ...['rename restoring/postgres postgres', 'sync', 'sync'],
+    ]);
+    t.same(await readdir(join(root, 'data/postgres')), ['PG_VERSION']);
+  },
+);
 
 t.test('syncs token keys before any token is signed', needsLinux, async (t) => {
   const root = t.testdir();

@@ -33,7 +33,7 @@ t.test('accepts every random secret, and a phrase of uncommon words', async (t) 
       const secret = bytes.toString(encoding);
       if (weaknessOf(secret)) t.fail(`${secret} ${weaknessOf(secret)}`);
     }
-    // The shortest secret that is allowed. In hexadecimal, one in 28 million would have fewer than eight different digits.
+    // The shortest secret that is allowed. Not in hexadecimal: one in 28 million would have fewer than eight different digits.
     const short = bytes.subarray(8).toString('base64url');
     if (weaknessOf(short)) t.fail(`${short} ${weaknessOf(short)}`);
   }

@@ -6,8 +6,8 @@ import type { TestUsers, User } from '../../users.js';
 export const getUser = (users: TestUsers) => users.sharedUser('bodies');
 
 /**
- * Returns the sender of a request, who may be anonymous. A logout may end the session of its sender, so each group of `rules`
- * has a user for it whom no other requests need.
+ * Returns the sender of a request, who may be anonymous. A logout may end the session of its sender, so each group of
+ * `rules` has a separate user for logouts.
  */
 export const getSender = async (
   users: TestUsers,
