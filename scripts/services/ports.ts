@@ -5,10 +5,15 @@ import { createServer } from 'node:net';
 const MIN_PORT = 20_000;
 const MAX_PORT = 32_767;
 
-/** Returns a random port that is not in use. */
+/** The ports that `findFreePort` has examined. A port that it returned is free until a server uses it. */
+const examined = new Set<number>();
+
+/** Returns a random port that is not in use. Never returns a port twice. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(MIN_PORT, MAX_PORT + 1);
+    if (examined.has(port)) continue;
+    examined.add(port);
     if (await isFree(port)) return port;
   }
 }
