@@ -13,8 +13,8 @@ import { createPost, startTestService, type TestUser } from './support/service.j
 import { until } from './support/until.js';
 
 /*
- * When the bytes of images are stored and removed, and requests for images without bytes or references. The contract tests
- * cover the responses to uploads and downloads.
+ * Tests when the bytes of images are stored and removed, and what requests for images without bytes or references return.
+ * The contract tests cover the responses to uploads and downloads.
  */
 
 const MAX_BYTES = 400_000;

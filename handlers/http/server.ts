@@ -72,7 +72,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** Returns whether a request counts towards a rate limit. @param config that of its route */
+/** Returns whether a request counts towards a rate limit. @param config the configuration of its route */
 const isCounted = (request: FastifyRequest, config: FastifyContextConfig | undefined) =>
   !config?.exemptFromRateLimit && !isPreflight(request);
 

@@ -30,7 +30,7 @@ function checkPublicUrl({ publicUrl, trustProxy }: Config): CheckResult {
   }
   if (!isHttps && trustProxy.length > 0) {
     return warning(
-      `${publicUrl.origin} is not https, but TRUST_PROXY is set: set it to the URL that clients use, or cookies may lack Secure`,
+      `${publicUrl.origin} is not https, but TRUST_PROXY is set: set PUBLIC_URL to the URL that clients use, or cookies may lack Secure`,
     );
   }
   return ok(`${publicUrl.origin}, ${trustProxy.length > 0 ? `behind ${trustProxy.join(', ')}` : 'without a proxy'}`);

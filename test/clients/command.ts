@@ -9,7 +9,7 @@ interface RunOptions {
 }
 
 const COMMAND_TIMEOUT_MS = 600_000;
-/** The length of the end of a failed command's output in the error. */
+/** The maximum length of the output in the error of a failed command. Only the end of a longer output is kept. */
 const MAX_OUTPUT_CHARACTERS = 6000;
 
 /** Runs a command to its end. Returns its output, including standard error. Throws with the output if it fails. */

@@ -19,7 +19,7 @@ const pathOf = (name: string) => join(folder, name);
 const run = (tool: string, ...args: string[]) =>
   execFileSync(tool, args, { cwd: folder, maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'ignore'] });
 
-/** Part of all identifying metadata. It must not be in the file after cleaning. */
+/** Part of most identifying metadata. It must not be in the file after cleaning. */
 const SECRET = 'Identifying';
 
 /** Returns an ICC profile with one tag, a copyright. The tools store it as it is, and convert no color. */

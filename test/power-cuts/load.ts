@@ -91,7 +91,7 @@ export class Client {
 
   async login(): Promise<string> {
     const json = { email: this.email, password: this.password };
-    const { body } = await this.send('POST', '/auth/login', { json }, ({ body }) => [session(body.token, true)]);
+    const { body } = await this.send('POST', '/auth/login', { json }, ({ body }) => [sessionFact(body.token, true)]);
     return body.token;
   }
 
@@ -203,7 +203,7 @@ export class Client {
     const ended = [this.token, ...this.otherTokens.splice(0)];
     await this.send('PUT', '/profiles/me', { form }, () => {
       this.password = password;
-      return [this.#accountFact(), ...ended.map((token) => session(token, false))];
+      return [this.#accountFact(), ...ended.map((token) => sessionFact(token, false))];
     });
     this.token = await this.login();
   }
@@ -216,7 +216,7 @@ export class Client {
   /** Ends the newest additional session. */
   async logOut(): Promise<void> {
     const token = this.otherTokens.pop();
-    if (token) await this.send('POST', '/auth/logout', { token }, () => [session(token, false)]);
+    if (token) await this.send('POST', '/auth/logout', { token }, () => [sessionFact(token, false)]);
   }
 
   async deleteAccount(): Promise<void> {
@@ -224,7 +224,7 @@ export class Client {
     await this.send('DELETE', '/profiles/me', { json: { password } }, () => [
       { kind: 'account', email, value: null },
       { kind: 'profile', email, value: null },
-      ...[this.token, ...this.otherTokens].map((token) => session(token, false)),
+      ...[this.token, ...this.otherTokens].map((token) => sessionFact(token, false)),
       ...this.posts.map(({ id }): Fact => ({ kind: 'post', id, author: email, value: null })),
     ]);
   }
@@ -245,5 +245,5 @@ export class Client {
   }
 }
 
-const session = (token: string, value: boolean): Fact => ({ kind: 'session', token, value });
+const sessionFact = (token: string, value: boolean): Fact => ({ kind: 'session', token, value });
 export const blob = (bytes: Buffer) => new Blob([Uint8Array.from(bytes)], { type: 'image/png' });

@@ -26,13 +26,13 @@ const RECIPES: Record<string, Recipe> = {
 
 const bytesInJson = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** Returns such texts by description. In JSON, each has at most this size. */
+/** Returns texts that are expensive to process, by description. In JSON, each has at most this size. */
 export function nastyTexts(maxBytes: number): Record<string, string> {
   const texts = Object.entries(RECIPES).map(([name, { before = '', repeated, after = '' }]) => {
     const count = Math.floor((maxBytes - bytesInJson(before + after)) / bytesInJson(repeated));
     return [name, before + repeated.repeat(count) + after];
   });
-  // Canonical ordering is quadratic in the length of such a run.
+  // Sorting a run of combining marks into canonical order takes quadratic time.
   const marks = Math.floor((maxBytes - 1) / 4);
   texts.push(['marks in reverse canonical order', `a${'\u0301'.repeat(marks)}${'\u0316'.repeat(marks)}`]);
   return Object.fromEntries(texts);

@@ -11,7 +11,7 @@ import { temporaryDirectory } from './stores.js';
 
 const run = promisify(execFile);
 
-/** Where Debian's packages install PostgreSQL, by version. pg_dump must not be older than the server. */
+/** The directory in which Debian's packages install PostgreSQL, with a subdirectory for each version. */
 const POSTGRES_DIRECTORY = '/usr/lib/postgresql';
 
 /** Returns the program directory of the system's latest PostgreSQL that the service supports, or undefined. */
@@ -40,8 +40,8 @@ export interface ServerSet {
 }
 
 /**
- * Starts new, empty servers like `npm run services`, with the programs already fetched into SERVICES_DIR, and the system's
- * PostgreSQL. The servers are deleted when the test ends.
+ * Starts new, empty servers like `npm run services`, with the programs already fetched into SERVICES_DIR. PostgreSQL is that
+ * of the system, so that it is not newer than the system's pg_dump. The servers are deleted when the test ends.
  */
 export async function startServerSet(t: Test): Promise<ServerSet> {
   const postgres = (await findPostgres()) ?? '';

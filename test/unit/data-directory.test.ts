@@ -25,7 +25,7 @@ t.test('claiming a directory removes the uploads of processes that have ended, a
   t.same(await readdir(running.uploads), ['in progress']);
   t.notOk((await readdir(join(root, 'uploads'))).some((name) => name.startsWith('abandoned')));
   await running.release();
-  t.notOk(existsSync(running.uploads), 'a process removes its own when it ends');
+  t.notOk(existsSync(running.uploads), 'releasing the claim removes its uploads');
   await next.release();
 });
 

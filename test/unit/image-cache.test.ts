@@ -8,7 +8,7 @@ import { diskImages } from '../../db/images/disk.js';
 import { SMALL_IMAGE_BYTES } from '../../db/images/small-images.js';
 import { putBytes, testImageStore } from '../support/image-store.js';
 
-/** Creates a directory of images, and a store of it with a cache. */
+/** Creates an image directory, and a store that reads it through a cache. */
 async function createStore(t: Test, maxCachedBytes?: number) {
   const directory = t.testdir();
   const [images, uploads] = [join(directory, 'images'), join(directory, 'uploads')];

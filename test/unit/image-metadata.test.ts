@@ -168,7 +168,7 @@ t.test('removes metadata from a GIF', async (t) => {
   const shown = [gifExtension(0xff, 'ANIMEXTS1.0', '\x01\0\0'), gifExtension(0xf9, '\0\x0a\0\0')];
   for (const [what, extension] of Object.entries({
     'a long comment': gifExtension(0xfe, SECRET, 'x'.repeat(255)),
-    'another application’s': gifExtension(0xff, 'MAKERMKR1.0', SECRET),
+    'an unknown application extension': gifExtension(0xff, 'MAKERMKR1.0', SECRET),
     'plain text': gifExtension(0x01, 'x'.repeat(12), SECRET),
     'an unknown extension': gifExtension(0x77, SECRET),
   })) {
@@ -202,10 +202,10 @@ t.test('removes metadata from an AVIF without moving other bytes', async (t) => 
       await expectCleaned(t, `${type}, ${place}`, withBox(box(type, SECRET)), withBox(box('free', blank)));
     }
   }
-  const thumbnail = (type: string, reference: string, data: string | Buffer) =>
+  const withReference = (type: string, reference: string, data: string | Buffer) =>
     avif([picture, { type, data }], { inMeta: [fullBox('iref', 0, box(reference, u16(2), u16(1), u16(1)))] });
-  await expectCleaned(t, 'a thumbnail', thumbnail('av01', 'thmb', SECRET), thumbnail('free', 'free', blank));
-  await expectUnchanged(t, 'another reference', thumbnail('av01', 'auxl', 'alpha'));
+  await expectCleaned(t, 'a thumbnail', withReference('av01', 'thmb', SECRET), withReference('free', 'free', blank));
+  await expectUnchanged(t, 'another reference', withReference('av01', 'auxl', 'alpha'));
   const movie = (...boxes: Buffer[]) => avif([picture], { moov: [box('moov', ...boxes)] });
   const track = (times: string, inside: Buffer) => {
     const media = box('mdia', fullBox('mdhd', 1, times, times, 'rest'));
@@ -240,10 +240,10 @@ t.test('keeps a file with an unknown structure, unless it has signs of metadata'
     }
     for (const sign of ['Exif\0', 'http://ns.adobe.com/', '<x:xmpmeta', 'Photoshop 3.0', 'II*\0\x08\0\0\0']) {
       await expectRefused(t, `${kind} with ${sign}`, fake(`x${sign}`));
-      // The sign begins before the end of one read, and ends in the next.
+      // At distance 1, the sign continues in the next read. At distance 40, it ends within the first read.
       for (const distance of [1, 40]) {
         const distant = fake('x'.repeat(65_536 - head.length - distance) + sign);
-        await expectRefused(t, `${kind} with ${sign} far after it`, distant);
+        await expectRefused(t, `${kind} with ${sign} ${distance} bytes before the end of a read`, distant);
       }
     }
   }

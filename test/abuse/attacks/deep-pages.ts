@@ -22,7 +22,7 @@ export const deepPages: Attack = {
   },
   figures: (observation, { quick }) => [
     latency(observation, 'me', 0.99, 250),
-    // Looser in a short run, which may share its cores. A query on the main thread would take seconds.
+    // The limit is higher in a short run, whose cores other processes may use. A query on the main thread would take seconds.
     loopDelay(observation, quick ? 200 : 50),
   ],
 };
