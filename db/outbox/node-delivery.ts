@@ -57,8 +57,9 @@ export function createNodeDelivery(
   return async (id) => {
     let outcome: Outcome | undefined = await deliverTogether(id);
     if (outcome === 'continueAlone') {
-      do [outcome] = await deliverBatch(stores, [id], { allowRemovals: true });
-      while (outcome === 'continueAlone' && !signal.aborted);
+      do {
+        [outcome] = await deliverBatch(stores, [id], { allowRemovals: true });
+      } while (outcome === 'continueAlone' && !signal.aborted);
     }
     return outcome === 'done';
   };

@@ -20,9 +20,9 @@ import { selectWorkloads, WORKLOADS } from './workloads.js';
 const USAGE = `npm run bench -- [--only NAME] [--quick] [--against CHECKOUT] [--rounds N] [--seconds N] [--publish]
 
 Measures the service's requests per second relative to baselines, on embedded stores, or on real servers if started by
-npm run services -- run -- npm run bench. --quick uses little data and few requests: it compares responses, but its figures mean
-nothing. --against also measures the service of another checkout, in the same rounds. --publish writes the results into
-scripts/bench; it cannot be combined with --quick or --only. NAME is one of
+npm run services -- run -- npm run bench. --quick only checks that the service and the baselines send the same responses: it
+uses too little data for meaningful figures. --against also measures the service of another checkout, in the same rounds.
+--publish writes the results into scripts/bench; it cannot be combined with --quick or --only. NAME is one of
 ${WORKLOADS.map(({ name }) => name).join(', ')}.`;
 
 /** `against` is the directory of another checkout. */

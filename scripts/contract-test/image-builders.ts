@@ -7,6 +7,7 @@ export const SECRET = 'Identifying';
 
 /** Returns the bytes of a text, one for each character. */
 export const latin1 = (text: string) => Buffer.from(text, 'latin1');
+const toBytes = (data: string | Buffer) => (typeof data === 'string' ? latin1(data) : data);
 export const u16 = (value: number) => Buffer.from([value >> 8, value & 255]);
 export const u32 = (value: number) => Buffer.concat([u16(value >>> 16), u16(value & 0xffff)]);
 const u32le = (value: number) => u32(value).reverse();
@@ -32,7 +33,7 @@ export function tiff(orientation: number | undefined, { little = false, minimal 
 }
 
 export const segment = (marker: number, data: string | Buffer) => {
-  const bytes = Buffer.from(data as string, 'latin1');
+  const bytes = toBytes(data);
   return Buffer.concat([Buffer.from([0xff, marker]), u16(2 + bytes.length), bytes]);
 };
 
@@ -75,7 +76,7 @@ export const gif = (...extensions: Buffer[]) =>
   Buffer.concat([samples.gif.subarray(0, 19), ...extensions, samples.gif.subarray(19)]);
 
 export const webpChunk = (type: string, data: string | Buffer) => {
-  const bytes = Buffer.from(data as string, 'latin1');
+  const bytes = toBytes(data);
   return Buffer.concat([latin1(type), u32le(bytes.length), bytes, Buffer.alloc(bytes.length % 2)]);
 };
 
@@ -90,7 +91,7 @@ export const vp8x = (flags: number, width = 1, height = 1) =>
   webpChunk('VP8X', Buffer.concat([u32le(flags), u32le(width - 1).subarray(0, 3), u32le(height - 1).subarray(0, 3)]));
 
 export const box = (type: string, ...parts: (string | Buffer)[]) => {
-  const body = Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1')));
+  const body = Buffer.concat(parts.map(toBytes));
   return Buffer.concat([u32(8 + body.length), latin1(type), body]);
 };
 

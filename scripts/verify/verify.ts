@@ -40,7 +40,7 @@ const PAGE_SIZE = 1000;
  * Checks that all stores agree with the rows in PostgreSQL, the source of truth, and repairs violations on request. The
  * service may be running: changes in progress and outbox entries that are not overdue are not violations.
  *
- * @throws StoresDisagreeError when the stores belong to different installations
+ * @throws StoresDisagreeError if the stores are not set up or differ in their installation, or a migration or move is pending
  * @throws StoreUnavailableError
  */
 export async function verify(

@@ -9,7 +9,7 @@ import { selectorsOf, unknownNames } from '../support/promql.js';
 import { startTestService } from '../support/service.js';
 import { startTlsProxy } from '../support/tls.js';
 import { sendTraffic } from '../support/traffic.js';
-import { startExporter } from './programs.js';
+import { startOnFreePort } from './programs.js';
 
 const DIRECTORY = 'scripts/deploy/prometheus';
 
@@ -75,7 +75,7 @@ t.test(
     const { url } = await startTestService(t);
     const port = await startTlsProxy(t, new URL(url));
     const config = `--config.file=${DIRECTORY}/blackbox.yaml`;
-    const exporterUrl = await startExporter(t, 'prometheus-blackbox-exporter', [config]);
+    const exporterUrl = await startOnFreePort(t, 'prometheus-blackbox-exporter', [config]);
     const { scrape_configs } = parse(read('prometheus.yaml')) as {
       scrape_configs: { job_name: string; metrics_path: string; params: Record<string, string[]> }[];
     };

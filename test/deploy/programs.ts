@@ -30,7 +30,7 @@ export async function startProgram(
 }
 
 /** Starts a program of the Prometheus project on a free port, waits until it listens, and returns its URL. */
-export async function startExporter(t: Test, program: string, args: readonly string[]): Promise<string> {
+export async function startOnFreePort(t: Test, program: string, args: readonly string[]): Promise<string> {
   const pattern = /"Listening on" address=(\S+)/;
   const log = await startProgram(t, program, [...args, '--web.listen-address=127.0.0.1:0'], [pattern]);
   return `http://${pattern.exec(log)?.[1]}`;
@@ -54,7 +54,7 @@ export async function startPrometheus(t: Test, opsUrl: string) {
   const path = join(directory, 'prometheus.json');
   await writeFile(path, JSON.stringify(config));
   const args = [`--config.file=${path}`, `--storage.tsdb.path=${join(directory, 'data')}`];
-  const url = await startExporter(t, 'prometheus', args);
+  const url = await startOnFreePort(t, 'prometheus', args);
   // It listens before it has read its data.
   while (!(await fetch(`${url}/-/ready`)).ok) await sleep(100);
   return async (expr: string): Promise<Series[]> => {

@@ -75,7 +75,7 @@ export const sessions: Mutants = {
   'a failed login reveals that the email is registered': {
     file: 'handlers/auth.ts',
     find: 'if (!credentials || !matches) return undefined;',
-    replace: `if (credentials && !matches) throw unauthorized('invalid_credentials', 'The password is wrong.'); if (!credentials) return undefined;`,
+    replace: `if (credentials && !matches) throw Object.assign(invalidToken(), { code: 'invalid_credentials', message: 'The password is wrong.', headers: { 'WWW-Authenticate': 'Bearer' } }); if (!credentials) return undefined;`,
     caughtBy: ['auth.login.generic-refusal'],
   },
   'created_at is not an ISO 8601 timestamp': {

@@ -19,7 +19,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
   };
   const count = async (statement: string, id: number) => Number((await queryGraph(statement, { id }))[0]?.count);
 
-  t.test('empty calls send no query', async (t) => {
+  t.test('relationsBetween sends no query if one list of people and the list of posts are empty', async (t) => {
     const unreachable = openTestGraph(t, { uri: 'bolt://127.0.0.1:1' });
     t.strictSame(await unreachable.relationsBetween([], [1], []), { friendships: [], likes: new Map() });
     t.strictSame(await unreachable.relationsBetween([1], [], []), { friendships: [], likes: new Map() });

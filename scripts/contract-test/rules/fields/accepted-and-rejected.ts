@@ -28,7 +28,7 @@ const invalidResponses = (users: TestUsers, { id, fields, sendInvalid }: Endpoin
     return Promise.all(requests.map((values) => sendInvalid(users, values)));
   });
 
-/** Returns the valid values of a field, which contain a unique text. */
+/** Returns the valid values of a field, made unique where they must be. */
 function validValues(users: TestUsers, field: Field): string[] {
   const [, ...digits] = users.newUser().username.split('-');
   return FIELDS[field].valid(digits.join(''));

@@ -5,7 +5,7 @@ import { unusualUser } from './users.js';
 export const loginFieldRules: Rule[] = [
   rule(
     'login.email.normalized',
-    'POST /auth/login trims and lowercases the email. An address that differs in any other way returns 401.',
+    'POST /auth/login trims and lowercases the email. An address that differs in any other way returns 401, and one that contains NUL returns 400.',
     async (users) => {
       const { email, password } = await unusualUser(users);
       const login = (status: number, changed: string) =>

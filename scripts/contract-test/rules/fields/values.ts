@@ -17,7 +17,7 @@ const VERBATIM = [
 ];
 
 interface Values {
-  /** Returns accepted values. Those that must be unique contain the text. */
+  /** Returns accepted values. If a value must be unique, it contains `unique` or is derived from it. */
   valid: (unique: string) => string[];
   invalid: string[];
 }
@@ -75,7 +75,7 @@ export const FIELDS = {
   text: textValues(10_000),
   username: {
     valid: (unique) => [
-      // One character, from a hash, so that it is unlikely to be taken.
+      // One character, derived from the hexadecimal digits in `unique`, so that it is unlikely to be taken.
       String.fromCodePoint(0x20000 + (Number.parseInt(unique.slice(0, 8), 16) % 40_000)),
       unique.padEnd(50, 'u'),
       unique + EMOJI.repeat(50 - unique.length),

@@ -50,7 +50,7 @@ export const removalRules = [
         const before = await readImage();
         const { response, image } = await submit(...parts);
         expectThat(image && image !== before, 'a new image', response);
-        expectEqual(response, 'the image, as it is read', await readImage(), image);
+        expectEqual(response, 'the image in a later response', await readImage(), image);
         await user.send(200, `GET ${image}`);
       }
       expectProblemCodes(await send(400, textPart('remove_image', 'false')), 'body. no_changes');
@@ -80,7 +80,7 @@ export const removalRules = [
       for (const value of ['true', 'TRUE']) {
         const { response, image } = await submit(textPart('remove_image', value));
         expectEqual(response, 'the image', image, null);
-        expectEqual(response, 'the image, as it is read', await readImage(), null);
+        expectEqual(response, 'the image in a later response', await readImage(), null);
       }
       await user.send(404, `GET ${path}`);
     },
