@@ -12,7 +12,7 @@ import { checkServers } from './check.js';
 import { createDataset } from './dataset.js';
 import { CHECKOUT, interruption } from './processes.js';
 import { describeCommit, describeMachine, failuresOf, renderResults, replaceResults, tableRow } from './report.js';
-import { GENERATOR, type Outcome, runRounds } from './rounds.js';
+import { GENERATOR, type Outcome, runRounds, warmUpStores } from './rounds.js';
 import { type ServerName, type Servers, withServers } from './servers.js';
 import { removeStores, STACK, storeServers } from './stores.js';
 import { selectWorkloads, WORKLOADS } from './workloads.js';
@@ -50,6 +50,8 @@ function readOptions() {
 
 const QUICK_LEVELS = [8];
 
+const STORES_WARM_UP_SECONDS = 15;
+
 async function runAll(options: Options, folder: string, onOutcome: (outcome: Outcome) => void): Promise<void> {
   const { only, quick, against, rounds } = options;
   const workloads = selectWorkloads(only).filter(({ goals }) => goals[STACK]);
@@ -62,6 +64,8 @@ async function runAll(options: Options, folder: string, onOutcome: (outcome: Out
     if (against !== undefined) needed.add('against');
     const measure = async (servers: Servers, progress: Progress) => {
       await checkServers(servers, dataset);
+      const [first] = selected;
+      if (first && !quick) await warmUpStores(first, dataset, servers, STORES_WARM_UP_SECONDS);
       for (const workload of selected) {
         const { levels, [STACK]: minimums } = workload.goals;
         for (const [index, inFlight] of (quick ? QUICK_LEVELS : levels).entries()) {

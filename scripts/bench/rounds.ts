@@ -29,6 +29,8 @@ export interface Outcome extends Record<Target, Measurement[]> {
   goal: number | undefined;
 }
 
+const STORES_WARM_UP_IN_FLIGHT = 128;
+
 /** wrk needs much less CPU than autocannon. */
 export const GENERATOR = spawnSync('wrk', ['--version']).error ? 'autocannon' : 'wrk';
 
@@ -61,6 +63,12 @@ export async function runRounds(
     for (const { run, results } of rotate(targets, round)) results.push(await run(seconds));
   }
   return results;
+}
+
+/** Puts the subject of a workload under load, so that the JVM of Neo4j has compiled its queries before the first measurement. */
+export async function warmUpStores({ subject }: Workload, dataset: Dataset, servers: Servers, seconds: number) {
+  const run = await prepareLoad(subject, STORES_WARM_UP_IN_FLIGHT, dataset, servers);
+  await run(seconds);
 }
 
 /** Returns a function that sends the load for some seconds. */
