@@ -85,23 +85,27 @@ t.test('with Redis', needsRedis, async (t) => {
       await startCountingService(t, proxy.url, limits),
       await startCountingService(t, url, limits),
     ] as const;
-    const failLogin = async (index: 0 | 1, email = 'nobody@people.example') => {
+    // Returns the status, or 'locked' if the email address has had too many failed passwords.
+    const logInWithWrongPassword = async (index: 0 | 1, email = 'nobody@people.example') => {
       const json = { email, password: 'Quiet-Harbour-28!' };
       const { status, headers } = await services[index].service.send('POST', '/auth/login', { json });
       const seconds = Number(headers.get('retry-after'));
       return status === 429 && seconds > 3500 && seconds <= 3600 ? 'locked' : status;
     };
-    t.same([await failLogin(0), await failLogin(1), await failLogin(0)], [401, 401, 401]);
-    t.same([await failLogin(1), await failLogin(0)], ['locked', 'locked']);
+    t.same(
+      [await logInWithWrongPassword(0), await logInWithWrongPassword(1), await logInWithWrongPassword(0)],
+      [401, 401, 401],
+    );
+    t.same([await logInWithWrongPassword(1), await logInWithWrongPassword(0)], ['locked', 'locked']);
     const [key = ''] = await admin.keys('social-posting:failed-passwords:*');
     t.notMatch(key, /nobody/);
     t.ok((await admin.pttl(key)) > 0, 'the count expires');
     const other = 'other@people.example';
-    t.same([await failLogin(0, other), await failLogin(0, other)], [401, 401]);
+    t.same([await logInWithWrongPassword(0, other), await logInWithWrongPassword(0, other)], [401, 401]);
     await admin.del(await admin.keys('social-posting:failed-passwords:*'));
-    t.equal(await failLogin(0), 'locked', 'a service also keeps its own count');
+    t.equal(await logInWithWrongPassword(0), 'locked', 'a service also keeps its own count');
     t.same(
-      [await failLogin(0, other), await failLogin(0, other)],
+      [await logInWithWrongPassword(0, other), await logInWithWrongPassword(0, other)],
       [401, 'locked'],
       'a lower count does not replace it',
     );

@@ -50,8 +50,6 @@ function readOptions() {
 
 const QUICK_LEVELS = [8];
 
-const STORES_WARM_UP_SECONDS = 15;
-
 async function runAll(options: Options, folder: string, onOutcome: (outcome: Outcome) => void): Promise<void> {
   const { only, quick, against, rounds } = options;
   const workloads = selectWorkloads(only).filter(({ goals }) => goals[STACK]);
@@ -65,7 +63,7 @@ async function runAll(options: Options, folder: string, onOutcome: (outcome: Out
     const measure = async (servers: Servers, progress: Progress) => {
       await checkServers(servers, dataset);
       const [first] = selected;
-      if (first && !quick) await warmUpStores(first, dataset, servers, STORES_WARM_UP_SECONDS);
+      if (first && !quick) await warmUpStores(first, dataset, servers);
       for (const workload of selected) {
         const { levels, [STACK]: minimums } = workload.goals;
         for (const [index, inFlight] of (quick ? QUICK_LEVELS : levels).entries()) {

@@ -29,7 +29,7 @@ export interface Outcome extends Record<Target, Measurement[]> {
   goal: number | undefined;
 }
 
-const STORES_WARM_UP_IN_FLIGHT = 128;
+const STORES_WARM_UP = { inFlight: 128, seconds: 15 };
 
 /** wrk needs much less CPU than autocannon. */
 export const GENERATOR = spawnSync('wrk', ['--version']).error ? 'autocannon' : 'wrk';
@@ -66,9 +66,9 @@ export async function runRounds(
 }
 
 /** Puts the subject of a workload under load, so that the JVM of Neo4j has compiled its queries before the first measurement. */
-export async function warmUpStores({ subject }: Workload, dataset: Dataset, servers: Servers, seconds: number) {
-  const run = await prepareLoad(subject, STORES_WARM_UP_IN_FLIGHT, dataset, servers);
-  await run(seconds);
+export async function warmUpStores({ subject }: Workload, dataset: Dataset, servers: Servers) {
+  const run = await prepareLoad(subject, STORES_WARM_UP.inFlight, dataset, servers);
+  await run(STORES_WARM_UP.seconds);
 }
 
 /** Returns a function that sends the load for some seconds. */

@@ -1,5 +1,5 @@
 import { deflateSync, type ZlibOptions } from 'node:zlib';
-import { PNG_SIGNATURE, pngChunk, pngHeader } from '../support/png.js';
+import { PNG_SIGNATURE, pngChunk, pngHeader, toBytes } from '../support/png.js';
 import { samples } from './images.js';
 
 /** Metadata that the service must remove. */
@@ -7,7 +7,6 @@ export const SECRET = 'Identifying';
 
 /** Returns the bytes of a text, one for each character. */
 export const latin1 = (text: string) => Buffer.from(text, 'latin1');
-const toBytes = (data: string | Buffer) => (typeof data === 'string' ? latin1(data) : data);
 export const u16 = (value: number) => Buffer.from([value >> 8, value & 255]);
 export const u32 = (value: number) => Buffer.concat([u16(value >>> 16), u16(value & 0xffff)]);
 const u32le = (value: number) => u32(value).reverse();

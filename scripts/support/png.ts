@@ -9,9 +9,12 @@ function u32(value: number): Buffer {
   return bytes;
 }
 
+/** Returns the bytes of data; a text has one byte for each character. */
+export const toBytes = (data: string | Buffer) => (typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
+
 /** Returns a chunk: the length of the data, the type, the data (a string in Latin-1), and a checksum. */
 export function pngChunk(type: string, data: string | Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type), Buffer.from(data as string, 'latin1')]);
+  const body = Buffer.concat([Buffer.from(type), toBytes(data)]);
   return Buffer.concat([u32(body.length - 4), body, u32(crc32(body))]);
 }
 

@@ -76,7 +76,7 @@ t.test('the graph and the image store are claimed only under the migration lock'
     [prepareGraph, stores.graph],
     [prepareImageStore, stores.images],
   ] as const) {
-    const preparing = await stores.maintenanceDb.transaction().execute(async (trx) => {
+    const { preparing } = await stores.maintenanceDb.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`.execute(trx);
       const preparing = prepare(stores);
       const isWaiting = sql`
@@ -86,9 +86,9 @@ t.test('the graph and the image store are claimed only under the migration lock'
         async () => (await isWaiting.execute(trx)).rows.length > 0 || (await store.claimedBy()) !== undefined,
       );
       t.equal(await store.claimedBy(), undefined);
-      return { done: preparing };
+      return { preparing };
     });
-    await preparing.done;
+    await preparing;
     t.ok(await store.claimedBy());
   }
 });
