@@ -105,7 +105,9 @@ export class ServiceFixture {
   }
 
   async injectFault(store: StoreName, fault: Fault): Promise<void> {
-    await Promise.all(this.#slots.map(({ starting }) => starting));
+    // A start would fail. A process may be killed, and so start again, while this waits.
+    const starts = () => this.#slots.flatMap(({ starting }) => starting ?? []);
+    while (starts().length > 0) await Promise.all(starts());
     this.unavailableStores.add(store);
     this.log(`${store}: ${JSON.stringify(fault)}`);
     await this.stores[store]?.setFault(fault);
