@@ -143,7 +143,8 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
       form: formWith(pngOf(BYTES_OVER_PROXY_LIMIT)),
     });
     t.equal(status, 413);
-    t.match(body, { code: 'body_too_large', message: String });
+    // The service sometimes responds first, because the image alone exceeds its limit.
+    t.match(body, { code: /^(body|file)_too_large$/, message: String });
     t.match(headers.get('x-request-id'), /^[\da-f-]{36}$/);
   });
 
