@@ -1,7 +1,7 @@
-import { createWriteStream, statSync } from 'node:fs';
+import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
@@ -55,6 +55,7 @@ await runCommand(async () => {
   if (to === undefined) throw new CommandError('--to is missing: npm run backup -- --to FILE');
   const path = resolve(to);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new CommandError(`--to: ${path} is a directory`);
+  if (!existsSync(dirname(path))) throw new CommandError(`--to: ${dirname(path)} does not exist`);
   const config = readConfig(process.env);
   const { stores } = config;
   if (stores.postgres) {

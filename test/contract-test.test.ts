@@ -59,7 +59,7 @@ t.test('the service passes all rules, and all test data is deleted', async (t) =
   const onRulesChecked = async () => {
     posts = await countPosts();
   };
-  const { outcomes, counts, accounts, left } = await checkContract(service.url, { onRulesChecked });
+  const { outcomes, counts, accounts, undeletedAccounts } = await checkContract(service.url, { onRulesChecked });
   t.ok(posts > 0, 'a report can be written before the accounts are deleted');
   t.same(failuresIn(outcomes), []);
   // The rate limits of the service are too high to be exceeded, and the windows too long.
@@ -73,7 +73,7 @@ t.test('the service passes all rules, and all test data is deleted', async (t) =
       .sort(),
   );
   t.ok(accounts > 10);
-  t.same(left, []);
+  t.same(undeletedAccounts, []);
   await expectEmptyStores(t, service.stores);
   for (const bucket of ['strict', 'general'] as const) {
     const [expected, sent] = [FULL_RUN_REQUESTS[bucket], counts[bucket]];
@@ -144,7 +144,7 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
   });
   t.match(named('sites.likePost'), { failure: { message: 'expected status 403, got status 400' } });
   t.match(named('limits.exceeded'), { skipped: { message: /^the strict limit of 1000000 is too high/ } });
-  t.match(json, { contract: version, baseUrl: service.url, seed: 'abc', ended: 'complete', left: [] });
+  t.match(json, { contract: version, baseUrl: service.url, seed: 'abc', ended: 'complete', undeletedAccounts: [] });
   const corsRule = json.rules.find(({ id }: { id: string }) => id === 'http.cors.closed');
   t.match(corsRule, { failure: { response: { status: 200 } } });
   t.match(markdown, /^\| All \| 2 \| 3 \| 0 \| 2 \| 0 \|$/m);
@@ -247,11 +247,11 @@ t.test('every rule fails against an implementation that sends malformed response
     if (requests === 1) respond(response, 400, { message: 'no', errors });
     else response.setHeader('Content-Type', 'application/json').end('{');
   });
-  const { outcomes, accounts, left } = await checkContract(url);
+  const { outcomes, accounts, undeletedAccounts } = await checkContract(url);
   const others = outcomes.filter(({ verdict }) => verdict !== 'failed');
   t.same(others, []);
   t.ok(outcomes.length > 400);
-  t.same([accounts, left], [0, []]);
+  t.same([accounts, undeletedAccounts], [0, []]);
 });
 
 t.test('detects another service before it creates an account', async (t) => {
@@ -436,7 +436,7 @@ t.test('on Ctrl-C writes the reports and deletes the accounts before it exits', 
   t.notMatch(output(), /Accounts that could not be deleted/);
   await expectEmptyStores(t, service.stores);
   const { json, xml, markdown } = await files.read();
-  t.match(json, { ended: 'interrupted', left: [] });
+  t.match(json, { ended: 'interrupted', undeletedAccounts: [] });
   t.match(xml, /<skipped message="not run: the run was interrupted">/);
   t.match(markdown, /^## Contract tests: interrupted$/m);
 });

@@ -47,7 +47,7 @@ export function skipReason({ verdict, known, reason, failure }: Outcome): string
 
 /** Returns the report for a terminal. */
 export function textReport(run: Run, context: ReportContext): string {
-  const { outcomes, counts, accounts, seconds, left } = run;
+  const { outcomes, counts, accounts, seconds, undeletedAccounts } = run;
   const subjects = bySubject(outcomes);
   const width = Math.max(0, ...subjects.map(([name]) => name.length));
   return [
@@ -59,7 +59,7 @@ export function textReport(run: Run, context: ReportContext): string {
     ...groupFailures(outcomes).map((group) => failureText(group, paint('red', 'Failed'))),
     ...remarks(run, context).map((remark) => `${remark}\n`),
     `${tally(outcomes)}; ${counts.strict + counts.general} requests (${counts.strict} strict), ${accounts} accounts, ${seconds.toFixed(1)} s`,
-    ...(left.length > 0 ? [`Accounts that could not be deleted: ${left.join(', ')}`] : []),
+    ...(undeletedAccounts.length > 0 ? [`Accounts that could not be deleted: ${undeletedAccounts.join(', ')}`] : []),
   ].join('\n');
 }
 

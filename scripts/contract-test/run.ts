@@ -60,7 +60,7 @@ export interface Run {
   /** The number of accounts that were registered, including deleted ones. */
   accounts: number;
   /** The ids of accounts that could not be deleted. */
-  left: number[];
+  undeletedAccounts: number[];
   seconds: number;
   ended: 'complete' | 'bailed' | 'interrupted';
 }
@@ -137,7 +137,7 @@ export async function run(settings: Settings): Promise<Run> {
   /** Set when the rules have been checked. A later interrupt affects only the deletion of the accounts. */
   let rulesEnded: Run['ended'] | undefined;
 
-  async function summarize(left: number[]): Promise<Run> {
+  async function summarize(undeletedAccounts: number[]): Promise<Run> {
     const ended = rulesEnded ?? howEnded();
     const notChecked = notRun(ended === 'bailed' ? 'an earlier rule failed' : 'the run was interrupted');
     const documentOutcomes = documentRules.filter(selects).map(async (rule) => {
@@ -154,7 +154,7 @@ export async function run(settings: Settings): Promise<Run> {
         general: client.counts.general + cleanupClient.counts.general,
       },
       accounts: registry.registeredCount(),
-      left,
+      undeletedAccounts,
       seconds: (performance.now() - startedAt) / 1000,
       ended,
     };
@@ -176,7 +176,7 @@ export async function run(settings: Settings): Promise<Run> {
     client.close();
     cleanupClient.close();
   }
-  return summarize(registry.left());
+  return summarize(registry.undeleted());
 }
 
 /** `seconds` defaults to 0. */

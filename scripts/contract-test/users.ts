@@ -97,7 +97,7 @@ export function createAccountRegistry() {
     },
 
     /** Returns the ids of the accounts that have not been deleted. */
-    left: () => [...accounts.keys()],
+    undeleted: () => [...accounts.keys()],
   };
 }
 

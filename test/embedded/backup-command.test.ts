@@ -187,6 +187,8 @@ t.test('restoring', { skip }, async (t) => {
   await addLargeImage(source);
   t.equal((await backUp(t, source, file)).code, 0, 'a backup needs no running service');
   t.same(await backUp(t, source, source), { code: 1, output: `--to: ${source} is a directory\n` });
+  const output = `--to: ${join(source, 'missing')} does not exist\n`;
+  t.same(await backUp(t, source, join(source, 'missing', 'backup.tar')), { code: 1, output });
 
   await t.test(
     'after kill -9 during a restore the service does not start, and the restore can be repeated',

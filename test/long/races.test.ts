@@ -27,11 +27,11 @@ t.test('the races of the contract tests have the same outcomes on two services',
   const selects = (id: string) => id.startsWith('concurrency.');
   const onRulesChecked = () => expectConsistentStores(t, stores);
   for (let run = 0; run < CONTRACT_RUNS; run += 1) {
-    const { outcomes, left } = await checkContract(url, { selects, onRulesChecked });
+    const { outcomes, undeletedAccounts } = await checkContract(url, { selects, onRulesChecked });
     const passed = outcomes.filter(({ verdict }) => verdict === 'passed').length;
     t.ok(passed >= 20, `${passed} rules passed`);
     t.same(failuresIn(outcomes), []);
-    t.same(left, []);
+    t.same(undeletedAccounts, []);
   }
   // The contract tests retry a 503.
   for (const service of services) t.notMatch(service.logged(), /deadlock|service unavailable|internal server error/);
