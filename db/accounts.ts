@@ -110,7 +110,7 @@ export async function findCredentials(
   return ('id' in by ? query.where('id', '=', by.id) : query.where('email', '=', by.email)).executeTakeFirst();
 }
 
-/** Replaces a hash by one of the same password with newer parameters, unless the stored hash has changed meanwhile. */
+/** Replaces a hash with one of the same password with newer parameters, unless the stored hash has changed meanwhile. */
 export async function replacePasswordHash(db: Database, checked: Credentials, passwordHash: string): Promise<void> {
   await db
     .updateTable('accounts')

@@ -57,7 +57,7 @@ const MAX_SCAN_MS = 5000;
 export interface FeedReaders extends PostReaders {
   /** Returns at least the `count` newest posts, or all posts if there are fewer. Includes posts that the viewer cannot see. */
   newestPosts(count: number): Promise<readonly PostRow[]>;
-  /** Returns the ids of at least the `count` newest posts. */
+  /** Returns the ids of at least the `count` newest posts, or of all posts if there are fewer. */
   newestIds(count: number): Promise<NewestIds>;
   /** Returns the ids of at least the `count` newest public posts, or of all public posts if there are fewer. */
   newestPublicIds(count: number): Promise<readonly number[]>;
@@ -218,8 +218,8 @@ async function readByQuery(stores: Stores, viewer: number, page: Page, client?: 
 }
 
 /**
- * Returns the ids of the newest public posts. If public posts are rare, this scans the whole list, in slices between which
- * other statements can run.
+ * Returns the ids of the newest public posts. If public posts are rare, this scans all posts, in slices between which other
+ * statements can run.
  *
  * @throws OverloadedError if the scan takes too long
  */

@@ -5,8 +5,8 @@ import { validators } from '../generated/validators.js';
 import { usernameProblems } from '../handlers/policy/usernames.js';
 import { openTestStores } from './support/stores.js';
 
-/** Letters and symbols that are invisible although they are not default ignorable code points. */
-const BLANK = ['\u2800', '\u3164', '\u115f', '\u1160', '\uffa0', '\u{13441}', '\u{13442}', '\u{16fe4}', '\u{1d159}'];
+/** Blank characters that are neither white space nor default-ignorable code points. */
+const BLANK = ['\u2800', '\u{13441}', '\u{13442}', '\u{16fe4}', '\u{1d159}'];
 
 /** Matches characters that case folding changes or produces. */
 const FOLDED = /[\p{Changes_When_NFKC_Casefolded}\p{Cased}\p{Changes_When_Casemapped}]/u;

@@ -20,13 +20,13 @@ export interface ImageStore {
   /** Yields the names of all images. */
   list(): AsyncIterable<string>;
 
-  /** Checks that the directory, with its permissions, or the bucket can be accessed. @throws StoreUnavailableError */
+  /** Checks that the directory can be read and written, or that the bucket exists. @throws StoreUnavailableError */
   check(): Promise<void>;
   /** Returns the id of the installation that has claimed the store, if any. */
   claimedBy(): Promise<string | undefined>;
   /** Claims the store, even if another installation has claimed it. */
   claim(installation: string): Promise<void>;
-  /** Removes the claim of any installation. */
+  /** Removes the claim, whichever installation has made it. */
   release(): Promise<void>;
   close(): Promise<void>;
 }

@@ -54,6 +54,7 @@ async function runAll(options: Options, folder: string, onOutcome: (outcome: Out
   const { only, quick, against, rounds } = options;
   const workloads = selectWorkloads(only).filter(({ goals }) => goals[STACK]);
   if (workloads.length === 0) throw new CommandError(`--only: ${only} is not measured on the stack "${STACK}"`);
+  // The other checkout, if any, also creates the data: it is usually an older release, whose data this one can migrate.
   const otherCheckout = against ?? CHECKOUT;
   for (const name of new Set(workloads.map(({ dataset }) => dataset))) {
     const selected = workloads.filter(({ dataset }) => dataset === name);

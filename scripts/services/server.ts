@@ -11,11 +11,12 @@ export interface Server {
   retryOn?: RegExp;
   /** Checks, before anything is fetched, that the server can run on this machine. @throws CommandError */
   check?(): void;
-  /** Returns the programs that are needed to run the server and, unless it is fetched, to fetch it. */
+  /** Returns the programs that are needed to run the server and, unless it is already present, to fetch it. */
   requiredPrograms(): Program[];
+  /** Returns whether the server is already present: fetched earlier, or installed on this machine. */
   isFetched(): boolean;
   fetch(): Promise<void>;
-  /** Returns the version. The server must be fetched. */
+  /** Returns the version. Call it only if `isFetched` returns true. */
   version(): string;
   /** Creates the data directory and the configuration, and returns the command that starts the server. */
   prepare(state: State, port: number): Promise<Launch>;

@@ -37,7 +37,7 @@ t.test('promtool accepts the configuration and the alerts, whose tests pass', ne
   t.match((await promtool('test', 'rules', 'alerts.test.yaml')).stdout, 'SUCCESS');
 });
 
-t.test('every alert has texts, and tests of each severity', async (t) => {
+t.test('every alert has annotations, and tests of each severity', async (t) => {
   const tests: { alert_rule_test: { alertname: string; exp_alerts?: { exp_labels: Record<string, string> }[] }[] }[] =
     parse(read('alerts.test.yaml')).tests;
   const cases = tests.flatMap((test) => test.alert_rule_test);
@@ -59,7 +59,7 @@ t.test('every alert names metrics and labels that a running service has', async 
   for (const { alert, expr } of rules) t.same(unknownNames(expr, exposition, METRICS_OF_OTHERS), [], alert);
 });
 
-t.test('a rule on counters waits longer than its range: counters fall when a worker is replaced', async (t) => {
+t.test('a rule on counters has a longer "for" than range: counters fall when a worker is replaced', async (t) => {
   const minutes = (duration: string) => Number(/^(\d+)m$/.exec(duration)?.[1]);
   const ofCounters = rules.filter(({ expr }) => /\b(rate|increase)\(/.test(expr));
   t.equal(ofCounters.length, 4);
@@ -69,7 +69,7 @@ t.test('a rule on counters waits longer than its range: counters fall when a wor
 });
 
 t.test(
-  'blackbox_exporter reports the metrics of the site, also with a certificate of an internal authority',
+  'blackbox_exporter reports the metrics of the site, even if it does not trust the certificate',
   needsProgram('prometheus-blackbox-exporter'),
   async (t) => {
     const { url } = await startTestService(t);

@@ -62,13 +62,13 @@ export async function startTopology(t: Test, environment: NodeJS.ProcessEnv) {
     url: `https://localhost:${httpsPort}`,
     /** Where the proxy reports its metrics. */
     metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
-    /** The path of the certificate of the proxy's own authority. */
+    /** The path of the root certificate of the proxy's own certificate authority. */
     certificate: join(directory, 'caddy', 'pki', 'authorities', 'local', 'root.crt'),
     /** Starts a process on the first or second address. */
     start(index: number, entry = script('start')): Promise<ServiceProcess> {
       const variables = {
         ...stores,
-        // Without PUBLIC_URL, only X-Forwarded-Proto tells the service that clients use https.
+        // PUBLIC_URL is not set, so that only X-Forwarded-Proto tells the service that clients use https.
         HOST: HOSTS[index],
         OPS_HOST: HOSTS[index],
         PORT: port,

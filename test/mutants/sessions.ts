@@ -66,7 +66,7 @@ export const sessions: Mutants = {
     replace: 'const CHALLENGE = {};',
     caughtBy: ['credentials.scheme', 'document.getCurrentAccount'],
   },
-  'a refused token has the code of missing credentials': {
+  'a rejected token has the code of missing credentials': {
     file: 'handlers/http/errors.ts',
     find: `new HttpError('invalid_token',`,
     replace: `new HttpError('missing_credentials',`,

@@ -5,7 +5,10 @@ import type { Span } from './trace.js';
  * changed by only one client, which waits for each response before its next request.
  */
 
-/** A `null` value means that the entity must not exist. */
+/**
+ * A `null` value means that the entity must not exist. `author`, `from` and `to` are email addresses. In a value, `text`,
+ * `image` and `picture` are hashes. The value of an idempotency key is the id of the post that was created with it.
+ */
 export type Fact =
   | { kind: 'account'; email: string; value: { password: string } | null }
   | { kind: 'session'; token: string; value: boolean }
@@ -33,7 +36,7 @@ function keyOf(fact: Fact): string {
   return JSON.stringify(key);
 }
 
-/** Returns the expected facts after a power cut at this time. Facts without an earlier response are unknown. */
+/** Returns the expected facts after a power cut at this time. Omits facts that no earlier response promised. */
 export function expectedAt(requests: readonly CompletedRequest[], at: number): Expected[] {
   const expected = new Map<string, Expected>();
   const begun = requests.filter(({ start }) => start <= at).sort((one, other) => one.start - other.start);

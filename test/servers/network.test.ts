@@ -7,8 +7,8 @@ import { startTestService } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
 /**
- * Lost responses are tested in `lost-responses.test.ts` and `neo4j-faults.test.ts`, other faults of the images and of Redis in
- * `s3.test.ts` and `redis.test.ts`.
+ * The faults to test for each store. Lost responses are tested in `lost-responses.test.ts` and `neo4j-faults.test.ts`, other
+ * faults of the image store and of Redis in `test/s3.test.ts` and `test/redis.test.ts`.
  */
 const FAULTS: Record<StoreName, Fault[]> = {
   postgres: ['silence', 'reset', 'refuse'],

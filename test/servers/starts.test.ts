@@ -56,11 +56,11 @@ t.test('a start on stores that do not belong together is refused and changes not
   }
   const newDatabase = await createEmptyDatabase(t, own.DATABASE_URL ?? '');
   const { S3_BUCKET: newBucket } = await freshStores(t);
-  const otherGraph = /graph .*belongs to another PostgreSQL/;
+  const claimedGraph = /graph .*belongs to another PostgreSQL/;
 
   const cases: [title: string, environment: NodeJS.ProcessEnv, reason: RegExp][] = [
-    ['another database on the same graph', foreign, otherGraph],
-    ['a new database on the same graph', { ...own, DATABASE_URL: newDatabase }, otherGraph],
+    ['another database on the same graph', foreign, claimedGraph],
+    ['a new database on the same graph', { ...own, DATABASE_URL: newDatabase }, claimedGraph],
     ['the database without its graph', { ...own, NEO4J_URI: '' }, /graph of kind neo4j, but embedded is configured/],
     [
       'the images of another installation',
@@ -91,7 +91,7 @@ t.test('a start without a responding PostgreSQL fails with one line', needsServe
   const silent = createServer((socket) => t.teardown(() => socket.destroy()));
   const ports = [await listen(t, silent), 1];
 
-  // At the same time, since each start waits.
+  // Concurrently, because each start retries for ten seconds.
   const starts = ports.map(async (port) => {
     const DATA_DIR = await temporaryDirectory(t);
     const DATABASE_URL = withPort(environment.DATABASE_URL, port);

@@ -46,7 +46,7 @@ t.test('a response that matches the contract has no violations', async (t) => {
   t.same(validate401({ code: 'no', message: 'No.' }, 'Bearer'), []);
 });
 
-t.test('reports every deviation of a response', async (t) => {
+t.test('reports each kind of violation', async (t) => {
   const { created_at, ...withoutCreatedAt } = session;
   for (const [found, violation] of [
     [validate([session], {}, 418), 'status 418 is not declared'],
@@ -97,7 +97,7 @@ t.test('a 304 and a response to HEAD have no body; their other parts are checked
   t.same(violations(image, notModified), []);
   const head = { status: 200, headers: new Headers(HEADERS), body: undefined };
   t.same(violations(sessions, head, { hasBody: false }), []);
-  // Without a body it is unknown whether a token was refused.
+  // Without a body, it is unknown whether a token was rejected.
   for (const challenge of ['Bearer', INVALID_TOKEN_CHALLENGE]) {
     const headers = new Headers({ ...HEADERS, 'www-authenticate': challenge });
     t.same(violations(sessions, { status: 401, headers, body: undefined }, { hasBody: false }), []);

@@ -37,14 +37,14 @@ const options: FormOptions = {
 
 /** The temporary files of the last form, before they were removed. */
 let temporaryFiles: { mode: number; bytes: Buffer }[] = [];
-/** The errors with which reading a form failed. Tests may reset it. */
+/** The errors with which reading a form failed. Tests may reset this list. */
 let failures: unknown[] = [];
 
 const app = Fastify({ requestTimeout: 20_000 });
 app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null));
 app.setErrorHandler(respondToError);
 app.post('/', async (request) => {
-  // Two headers of tests delay the reading of a form.
+  // Tests send these headers to delay the reading of a form.
   if (request.headers['x-disconnected']) await until(() => request.raw.destroyed);
   if (request.headers['x-arrived']) await nextIteration();
   const form = await readForm(request, fieldTypes, options).catch((error) => {
@@ -167,7 +167,7 @@ test('parses text fields', async (t) => {
   await expectForm(t, 'too long', tooLong, { text: 'y' }, ['title', 'too_long', 'must have at most 65536 bytes']);
 });
 
-test('accepts only plain UTF-8 text', async (t) => {
+test('accepts text only as plain UTF-8, and a boolean also as JSON', async (t) => {
   for (const header of ['Content-Type: Text/Plain; charset=UTF-8', 'Content-Type: text/plain; charset="utf-8"']) {
     await expectForm(t, header, [text('title', 'é', header)], { title: 'é' });
   }
@@ -303,7 +303,7 @@ test('rejects a form that ends while one of its parts is being read', async (t) 
   }
 });
 
-test('parses any division into chunks', async (t) => {
+test('parses a form however it is divided into chunks', async (t) => {
   const bytes = Buffer.from(`GIF89a\r\n--${BOUNDARY.slice(0, -1)}\r\n-`);
   const parts = form(text('title', ''), text('text', 'é'), file('image', bytes), text('private', ''));
   const whole = Buffer.concat([Buffer.from('a preamble\r\n'), parts, Buffer.from('an epilogue')]);
@@ -317,7 +317,7 @@ test('parses any division into chunks', async (t) => {
   t.match(await sendChunks(t, []), { fields: {}, problems: [] }, 'a body without chunks is an empty form');
 });
 
-test('a part whose last bytes look like a delimiter does not stop the form', async (t) => {
+test('a part that ends like the start of a delimiter does not stall the parser', async (t) => {
   const whole = form(text('text', `${'é'.repeat(8191)}\r\n`), text('title', 'x'));
   const delimiter = `\r\n--${BOUNDARY}`;
   const end = whole.indexOf(delimiter);
@@ -355,7 +355,7 @@ test('deletes the files of a client that disconnects', async (t) => {
   }
 });
 
-test('rejects the form of a client that disconnected before it is read', async (t) => {
+test('rejects a form whose client disconnects before the form is read', async (t) => {
   failures = [];
   const socket = await openAndSend(head('Content-Length: 9', 'X-Disconnected: yes'));
   socket.destroy();
@@ -398,8 +398,8 @@ test('returns 503 while the disk fails and 500 for any other error, and then acc
   setOptions(t, { uploadsDir, hasFreeSpace: () => Promise.reject(new TypeError('a bug')) });
   t.equal((await post(upload)).status, 500);
   let checks = 0;
-  const bytes = { maxFileBytes: 2_000_000, maxBodyBytes: 2_100_000 };
-  setOptions(t, { ...bytes, hasFreeSpace: async () => ++checks === 1 });
+  const limits = { maxFileBytes: 2_000_000, maxBodyBytes: 2_100_000 };
+  setOptions(t, { ...limits, hasFreeSpace: async () => ++checks === 1 });
   t.equal(
     (await post(form(file('image', Buffer.alloc(1_500_000, samples.png))))).status,
     503,

@@ -61,7 +61,7 @@ t.test('sectors are kept or lost independently, and contain only earlier content
   expectStates(t, statesOf(trace(...base, { kind: 'truncate', file: 'a', length: SECTOR_BYTES })), ['a:1', 'a:11']);
 });
 
-t.test('an fsync in progress guarantees nothing', async (t) => {
+t.test('an fsync that is in progress, or that the disk ignores, guarantees nothing', async (t) => {
   const operations = trace(create('a'), openRoot, sync('root'), write('a', 1), sync('a'));
   expectStates(t, statesOf(operations, { at: 8 }), ['a:', 'a:1']);
   expectStates(t, statesOf(operations, { at: 9 }), ['a:1']);

@@ -3,7 +3,7 @@ import { type ImageFile, READ_BUFFER_BYTES } from './image-file.js';
 
 const ZEROS = Buffer.alloc(READ_BUFFER_BYTES);
 
-/** Removes the bytes from `start`, where the image ends, to the end of the file. Keeps a trailer of zeros: it is padding. */
+/** Adds an edit that removes the bytes after the image, which ends at `start`. Adds none if all are zeros: they are padding. */
 export async function removeTrailer(file: ImageFile, start: number, findings: Findings): Promise<void> {
   for (let at = start; at < file.size; ) {
     const bytes = await file.readAvailable(at);

@@ -12,7 +12,7 @@ type Form = Record<string, string | File>;
 
 const GIF = new File([samples.gif], 'a.gif', { type: 'image/gif' });
 
-/** Returns a private account with a picture, a post, a friend and an unanswered friend request. Only these rules use it. */
+/** Returns a private account with a picture, a post, a friend and a sent friend request. Only these rules use it. */
 const getUpdatedAccount = (users: TestUsers) =>
   users.shared('updated account', async () => {
     const [user, friend, requested] = await Promise.all([users.register(), users.register(), users.register()]);
@@ -79,7 +79,7 @@ const profileRules = PROFILE_UPDATES.map(([name, formOf, expectedChange]) => {
   const field = name.split('.')[0] ?? name;
   return rule(
     `profiles.update.only.${name}`,
-    `PUT /profiles/me with ${field} changes only ${field}. Every route that shows the account shows the new value.`,
+    `PUT /profiles/me with only ${field} changes nothing else. Every route that shows the account shows the change.`,
     async (users) => {
       const account = await getUpdatedAccount(users);
       const { user } = account;
@@ -121,12 +121,12 @@ const POST_EDITS: [field: string, form: Form, expectedChange: (updated: Post) =>
 const postRules = POST_EDITS.map(([field, form, expectedChange]) =>
   rule(
     `posts.edit.only.${field}`,
-    `PUT /posts/edit with ${field} changes only ${field}, and not likes, author or created_at. The post and all lists show the new value.`,
+    `PUT /posts/edit with only ${field} changes nothing else, such as likes, author or created_at. The post and all lists show the change.`,
     async (users) => {
       const { user, friend } = await getUpdatedAccount(users);
       const post = await publish(user, { title: ' A title ', text: 'Line one\nline two', image: png() });
       await friend.send(200, `POST /posts/like?id=${post.id}`);
-      // A service may cache the feed of other users.
+      // A service may cache the friend's feed. The edit must then invalidate it.
       await findInFeed(friend, post, 100);
       const response = await user.send(200, `PUT /posts/edit?id=${post.id}`, { form });
       const expected = { ...post, like_count: 1, ...expectedChange(response.body) };
@@ -187,7 +187,7 @@ const togetherRules = [
 
   rule(
     'posts.edit.together',
-    'PUT /posts/edit changes all fields that are sent together, with a new image or without one.',
+    'PUT /posts/edit changes all fields that are sent together, with image or with remove_image.',
     async (users) => {
       const { user } = await getUpdatedAccount(users);
       const post = await publish(user);

@@ -5,7 +5,7 @@ import { registerBy } from '../../support/users.js';
 import type { Attack, Target } from '../attack.js';
 import { ATTACKER } from '../client.js';
 
-/** With 250 pairs, fewer than one run in a thousand fails by chance. */
+/** The number of pairs of requests per operation. With 250, fewer than one run in a thousand fails by chance. */
 const PAIRS = { quick: 250, full: 500 };
 /** Pairs that are sent first, without being counted. */
 const WARM_UP_PAIRS = 50;
@@ -112,7 +112,7 @@ async function measureMs({ send, attacker }: Target, { method, path, form }: Ope
   return elapsedMs;
 }
 
-/** Returns the share of pairs, of a value from each list, whose first value is larger. Equal values count half. */
+/** Returns the fraction of all pairs of `one` and `other` in which `one` is larger. Equal values count half. */
 function areaUnderCurve(ones: readonly number[], others: readonly number[]): number {
   let larger = 0;
   for (const one of ones) for (const other of others) larger += one > other ? 1 : one === other ? 0.5 : 0;

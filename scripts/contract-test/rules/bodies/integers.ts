@@ -6,7 +6,7 @@ import { exampleBody } from '../operations.js';
 import { getUser } from './requests.js';
 
 /** Spellings that the contract rejects, most of which a lenient parser accepts as integers. */
-const INTEGER_SPELLINGS: ((digits: string) => string)[] = [
+const REJECTED_SPELLINGS: ((digits: string) => string)[] = [
   () => '%20',
   (digits) => `%2B${digits}`,
   (digits) => `%20${digits}`,
@@ -31,7 +31,7 @@ const INTEGER_SPELLINGS: ((digits: string) => string)[] = [
 const FULL_WIDTH_ZERO = 0xff10;
 const ARABIC_ZERO = 0x660;
 
-/** Replaces the digits by those of another script, percent-encoded. */
+/** Replaces the digits with those of another script, percent-encoded. */
 const withDigitsFrom = (zero: number, digits: string) =>
   encodeURIComponent(digits.replace(/\d/g, (digit) => String.fromCharCode(zero + Number(digit))));
 
@@ -52,34 +52,32 @@ const withIntegers = contract.filter(({ query }) => query.some(isInteger));
 
 const joinQuery = (parameters: string[]) => `?${parameters.join('&')}`;
 
+/** Returns a valid value. Only ids have this maximum. They are unused, so that a wrongly accepted request changes nothing. */
+const validValue = ({ schema }: ContractOperation['query'][number]): string =>
+  (schema as Range).maximum === UNUSED_ID ? String(UNUSED_ID) : '5';
+
 /** Returns the query in which every parameter is an integer in this spelling. */
 const queryInSpelling = ({ query }: ContractOperation, rewrite: (digits: string) => string): string =>
-  joinQuery(
-    query.map(({ name, schema }) => {
-      // An unused id, so that a request that is wrongly accepted changes nothing.
-      const digits = (schema as Range).maximum === UNUSED_ID ? String(UNUSED_ID) : '5';
-      return `${name}=${rewrite(digits)}`;
-    }),
-  );
+  joinQuery(query.map((parameter) => `${parameter.name}=${rewrite(validValue(parameter))}`));
 
 export const queryIntegerRules = withIntegers.map((operation) =>
   rule(
     `integers.query.${operation.id}`,
-    `${methodAndPath(operation)} accepts integers in the query in their canonical form only. Other spellings and values out of range return 400 and name the parameter.`,
+    `${methodAndPath(operation)} accepts integers in the query in their canonical form only. Other spellings, values out of range, and repeated or missing parameters return 400 with the name of the parameter.`,
     async (users) => {
       const user = await getUser(users);
       const send = (query: string) => user.send(400, `${methodAndPath(operation)}${query}`, exampleBody(operation));
       const names = operation.query.map(({ name }) => name);
       await Promise.all(
-        [() => '', ...INTEGER_SPELLINGS].map(async (rewrite) =>
+        [() => '', ...REJECTED_SPELLINGS].map(async (rewrite) =>
           expectProblems(await send(queryInSpelling(operation, rewrite)), ...names.map((name) => `query.${name}`)),
         ),
       );
-      const valid = names.map((name) => `${name}=5`);
+      const valid = operation.query.map((parameter) => `${parameter.name}=${validValue(parameter)}`);
       for (const [index, { name, schema }] of operation.query.entries()) {
         for (const value of outOfRange(schema as Range))
           expectProblems(await send(joinQuery(valid.with(index, `${name}=${value}`))), `query.${name}`);
-        expectProblems(await send(joinQuery([...valid, `${name}=5`])), `query.${name}`);
+        expectProblems(await send(joinQuery([...valid, valid[index] ?? ''])), `query.${name}`);
       }
       const required = operation.query.filter((parameter) => parameter.required).map(({ name }) => `query.${name}`);
       if (required.length > 0) expectProblems(await send(''), ...required);
@@ -99,7 +97,7 @@ export const pathIntegerRules = withPathIds.map((operation) =>
       const id = String(operation.path.startsWith('/posts') ? post.id : reader.id);
       const request = (value: string) => methodAndPath(operation).replace(/\{\w+\}/, value);
       await reader.send(200, request(id));
-      await Promise.all(INTEGER_SPELLINGS.map((rewrite) => reader.send(404, request(rewrite(id)))));
+      await Promise.all(REJECTED_SPELLINGS.map((rewrite) => reader.send(404, request(rewrite(id)))));
       const longId = '7'.repeat(4000);
       for (const value of ['0', String(UNUSED_ID), '9007199254740992', '..%2f..%2fetc', '%F0%9F%90%9F', longId])
         await reader.send(404, request(value));

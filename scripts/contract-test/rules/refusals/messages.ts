@@ -8,7 +8,7 @@ import { getUser, textBody } from './requests.js';
 
 type Request = [request: string, sent?: RequestOptions];
 
-/** Returns a friend request to a user who already is a friend. */
+/** Returns a friend request to a user who is already a friend. */
 async function requestToFriend(_: User, users: TestUsers): Promise<Request> {
   const { viewers, owned } = await visibilityFixture(users);
   return [`POST /friends/request?to=${owned.public.owner.id}`, { token: viewers.friend.token }];
@@ -38,7 +38,7 @@ const ERRORS: [
   ],
   [
     '403.user',
-    'a relationship of another user',
+    'a friend request in the name of another user',
     'user_mismatch',
     ({ token, id }) => [`POST /create_relationship?me=${UNUSED_ID}&them=${id}`, { token }],
   ],
@@ -70,8 +70,8 @@ const errorRules = ERRORS.map(([id, description, code, request]) => {
     `errors.message.${id}`,
     `The ${status} response for ${description} is application/json with the code ${code} and a non-empty message. Each of its errors, if any, also has a non-empty message.`,
     async (users) => {
-      const sent = typeof request === 'function' ? await request(await getUser(users), users) : request;
-      const response = expectErrorShape(await users.anonymous.send(status, ...sent));
+      const [line, sent] = typeof request === 'function' ? await request(await getUser(users), users) : request;
+      const response = expectErrorShape(await users.anonymous.send(status, line, sent));
       expectCode(response, code);
       for (const { message } of response.body.errors ?? []) {
         expectThat(typeof message === 'string' && message.trim() !== '', 'a message for each problem', response);

@@ -6,7 +6,7 @@ import { userRules } from '../user-rule.js';
 
 const USER_KEY = 'rejected requests';
 
-/** Returns a user without content, whom no other rules use. */
+/** Returns a user without content, whom only the rules of this folder use. */
 export const getUser = (users: TestUsers) => users.sharedUser(USER_KEY);
 
 /** Creates a rule whose check gets this user. */

@@ -11,7 +11,7 @@ import {
   ResponseError,
 } from './client/index.js';
 
-/** Awaits a generated function `…Raw`, which returns the status with the body and throws if the status is an error. */
+/** Converts the response of a generated function `…Raw`, or the error that it throws for an error status, to a result. */
 async function toResult<Body>(pending: Promise<{ raw: Response; value(): Promise<Body> }>): Promise<Result<Body>> {
   try {
     const response = await pending;
