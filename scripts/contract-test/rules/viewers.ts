@@ -58,10 +58,17 @@ function casesOf(users: TestUsers, { owned, viewers }: VisibilityFixture, privac
 const forEachViewer = (cases: ViewerCase[], check: (testCase: ViewerCase) => Promise<void>) =>
   Promise.all(cases.map(check));
 
-/** Checks that a 404 has the same body as the 404 for a missing post, image or user. */
+/** Checks that a 404 has the same body and headers as the 404 for a missing post, image or user. */
 async function expectSameAsMissing(response: CheckedResponse, missing: () => Promise<CheckedResponse>): Promise<void> {
-  if (response.status === 404)
-    expectEqual(response, 'the body, as for a missing one', response.body, (await missing()).body);
+  if (response.status !== 404) return;
+  const { body, headers } = await missing();
+  expectEqual(response, 'the body, as for a missing one', response.body, body);
+  expectEqual(
+    response,
+    'the names of the headers, as for a missing one',
+    [...response.headers.keys()],
+    [...headers.keys()],
+  );
 }
 
 /** Checks GET, HEAD and a GET with If-None-Match: the ETag, or `*` if none is given. Returns the response to GET. */

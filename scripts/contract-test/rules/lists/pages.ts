@@ -83,7 +83,7 @@ const PAGE_RULES: [id: string, sentence: string, check: (list: List) => Promise<
   ],
   [
     'link',
-    'returns a Link with rel="next" to the next page of the same size while there are more posts',
+    'returns a Link with rel="next" to the next page of the same size while there are more posts, also for HEAD',
     async (list) => {
       for (const [query, size, pages] of [
         ['', 20, 3],
@@ -91,6 +91,8 @@ const PAGE_RULES: [id: string, sentence: string, check: (list: List) => Promise<
         ['?limit=100', 100, 2],
       ] as const) {
         let response = await expectPage(list, query, 0, size);
+        const head = await list.user.send(200, `HEAD ${list.path}${query}`);
+        expectEqual(head, 'Link', head.headers.get('link'), response.headers.get('link'));
         for (let page = 1; page < pages; page++) {
           response = await list.user.send(200, `GET ${nextPagePath(response)}`);
           const ids = idsOf(list.expected.slice(page * size, (page + 1) * size));

@@ -55,7 +55,9 @@ export const credentialRules: Rule[] = [
         [{ Cookie: `theme=dark; fc_session_token=; ${Cookie}` }, INVALID_TOKEN_CHALLENGE],
       ] as [Record<string, string>, string][]) {
         const response = await users.anonymous.send(401, 'GET /auth/me', { headers });
-        expectEqual(response, 'WWW-Authenticate', response.headers.get('www-authenticate'), challenge);
+        const head = await users.anonymous.send(401, 'HEAD /auth/me', { headers });
+        for (const refusal of [response, head])
+          expectEqual(refusal, 'WWW-Authenticate', refusal.headers.get('www-authenticate'), challenge);
         const { body } = challenge === INVALID_TOKEN_CHALLENGE ? refused : missing;
         expectEqual(response, 'the body, equal for all such failures', response.body, body);
       }
