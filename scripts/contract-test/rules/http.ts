@@ -106,6 +106,8 @@ export const http: Subject = {
           ['GET /%?page=1', 'path.'],
           ['POST /posts/%E0%A4%A', 'path.'],
           ['DELETE /auth/sessions/%zz', 'path.'],
+          ['GET /posts/image/%ff', 'path.'],
+          ['GET /profiles/image/%ff', 'path.'],
           ['OPTIONS /%ff', 'path.'],
           ['GET /posts?limit=%ff', 'query.limit'],
           ['GET /posts?%ff=1', 'query.%ff'],
@@ -171,6 +173,7 @@ export const http: Subject = {
           await users.anonymous.send(401, 'GET /posts'),
           await users.anonymous.send(405, 'PATCH /posts'),
           await users.anonymous.send(204, 'OPTIONS /posts'),
+          ...(await Promise.all(DOCUMENT_PATHS.map((path) => users.anonymous.send(200, `GET ${path}`)))),
           await send(200, 'GET /auth/me', own),
           await send(200, 'GET /auth/me', own),
         ];
@@ -186,18 +189,21 @@ export const http: Subject = {
       'http.cors.closed',
       'Pages of other origins cannot read responses (CORS), unless the operator has allowed their origin.',
       async (users) => {
-        const { send } = await users.sharedUser('ada');
+        const { visitor, post } = await publicProfile(users);
         const headers = { Origin: OTHER_ORIGIN };
         for (const [status, request, sent] of [
           [200, 'GET /auth/me', { headers }],
+          // A sandboxed page of any origin sends this.
+          [200, 'GET /auth/me', { headers: { Origin: 'null' } }],
+          [200, `GET ${post.image}`, { headers }],
           [200, 'GET /docs', { headers }],
           [404, 'GET /none', { headers }],
           [400, 'GET /%ff', { headers }],
           [204, 'OPTIONS /posts/create', PREFLIGHT],
         ] as const) {
-          const response = await send(status, request, sent);
+          const response = await visitor.send(status, request, sent);
           const allowed = response.headers.get('access-control-allow-origin');
-          const isClosed = allowed !== '*' && allowed !== OTHER_ORIGIN;
+          const isClosed = allowed !== '*' && allowed !== sent.headers.Origin;
           expectThat(isClosed, 'no Access-Control-Allow-Origin for another origin', response);
         }
       },

@@ -34,8 +34,11 @@ export const images: Subject = {
           expectEqual(response, 'X-Content-Type-Options', header('x-content-type-options'), 'nosniff');
           expectEqual(response, 'Cache-Control', header('cache-control'), 'private, no-cache');
           expectEqual(response, 'Cross-Origin-Resource-Policy', header('cross-origin-resource-policy'), 'same-site');
-          const loadsNothing = header('content-security-policy').includes("default-src 'none'");
-          expectThat(loadsNothing, "Content-Security-Policy: default-src 'none'", response);
+          const policy = header('content-security-policy');
+          expectThat(policy.includes("default-src 'none'"), "Content-Security-Policy: default-src 'none'", response);
+          const runsNothing =
+            !/script-src(-\w+)? (?!'none')/.test(policy) || /sandbox(?![^;]*allow-scripts)/.test(policy);
+          expectThat(runsNothing, 'a Content-Security-Policy without scripts', response);
           expectThat(/^"[^"]+"$/.test(header('etag')), 'a strong ETag', response);
         }
       },

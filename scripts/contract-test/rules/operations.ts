@@ -95,6 +95,8 @@ export const operations: Subject = {
         expectProblems(create, 'body.author_id', 'body.text', 'body.title', 'query.page');
         const edit = await send(400, 'PUT /posts/edit?id=x', { form });
         expectProblems(edit, 'body.author_id', 'body.title', 'query.id');
+        const unexpected = await send(400, 'DELETE /posts/like?page=1', { body: 'hello' });
+        expectProblems(unexpected, 'body.', 'query.id', 'query.page');
         const manyNames = Array.from({ length: 101 }, (_, index) => `unknown${index}=`);
         const response = await send(400, `GET /posts?${manyNames.join('&')}`);
         expectEqual(response, 'the number of problems', response.body.errors?.length, 100);
