@@ -154,7 +154,7 @@ export const exceededRule = (bucket: Bucket) =>
 
 export const newWindowRule = rule(
   'limits.new-window',
-  'When the window ends, a new one allows as many requests as X-RateLimit-Limit states.',
+  'When the window ends, a new one allows as many requests as X-RateLimit-Limit states, and lasts as long as RateLimit-Policy states.',
   async (users) => {
     const readState = async (bucket: Bucket) => {
       const response = await probe(users, bucket, { immediate: true });
@@ -170,6 +170,8 @@ export const newWindowRule = rule(
     }, MAX_WINDOWS_TO_WAIT);
     for (const { response, limit, remaining } of states)
       expectEqual(response, 'X-RateLimit-Remaining after the first request of a window', remaining, limit - 1);
+    const isWholeWindow = states.some(({ response, resetSeconds }) => windowSecondsOf(response) - resetSeconds <= 1);
+    expectThat(isWholeWindow, 'X-RateLimit-Reset of a new window as in RateLimit-Policy', states.at(-1)?.response);
   },
 );
 
