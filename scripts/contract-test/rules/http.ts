@@ -6,6 +6,7 @@ import { rule, type Subject } from '../rule.js';
 import type { Requester } from '../users.js';
 import { DOCUMENT_PATHS, docsRules } from './http-docs.js';
 import { parsingRules } from './http-parsing.js';
+import { validRequest } from './operations.js';
 
 /** Every path, with an example path and the supported methods. */
 const paths = [...new Set(contract.map(({ path }) => path)), ...DOCUMENT_PATHS].map((path) => {
@@ -29,7 +30,10 @@ function expectCommonHeaders(response: CheckedResponse): void {
 }
 
 /** Headers that must be equal for HEAD and GET. */
-const EQUAL_HEADERS = ['content-type', 'content-length', 'etag', 'cache-control', 'link', 'content-security-policy'];
+const EQUAL_HEADERS = [
+  ...['content-type', 'content-length', 'etag', 'cache-control', 'link'],
+  ...['content-security-policy', 'cross-origin-resource-policy'],
+];
 
 /** Throws an ExpectationError unless the header Allow lists these methods. */
 const expectAllow = (response: CheckedResponse, methods: string[]) =>
@@ -145,6 +149,20 @@ export const http: Subject = {
       'HEAD on the document and its explorer returns the status and the headers of GET without the body.',
       async (users) => {
         for (const path of DOCUMENT_PATHS) await expectHeadLikeGet(users.anonymous, path);
+      },
+    ),
+
+    rule(
+      'http.head.operations',
+      'HEAD returns the status of GET for every operation, and 401 without credentials.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
+        for (const operation of contract.filter(({ method }) => method === 'GET')) {
+          const request = validRequest(operation);
+          const head = request.replace('GET', 'HEAD');
+          await send((await send([200, 404], request)).status, head);
+          await users.anonymous.send(401, head);
+        }
       },
     ),
 

@@ -46,16 +46,18 @@ export const images: Subject = {
 
     rule(
       'images.download.not-modified',
-      'A matching If-None-Match returns 304 without a body and without Content-Length: 0; any other returns the image.',
+      'A matching If-None-Match returns 304 without a body and without Content-Length: 0, with the caching headers of the image; any other returns the image.',
       async (users) => {
         const { visitor, post, picture } = await publicProfile(users);
         for (const path of [post.image, picture]) {
-          const etag = (await visitor.send(200, `GET ${path}`)).headers.get('etag') ?? '';
+          const { headers } = await visitor.send(200, `GET ${path}`);
+          const etag = headers.get('etag') ?? '';
           for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, `W/"other",${etag} , "another"`, '*']) {
             for (const method of ['GET', 'HEAD']) {
               const response = await visitor.send(304, `${method} ${path}`, { headers: { 'If-None-Match': tag } });
               expectEqual(response, 'the number of bytes', response.bytes.length, 0);
-              expectEqual(response, 'ETag', response.headers.get('etag'), etag);
+              for (const name of ['etag', 'cache-control', 'cross-origin-resource-policy'])
+                expectEqual(response, name, response.headers.get(name), headers.get(name));
               expectThat(response.headers.get('content-length') !== '0', 'no Content-Length: 0', response);
             }
           }
