@@ -58,7 +58,7 @@ export const http: Subject = {
         `http.methods.${path.slice(1).replace(/[{}]/g, '').replace(/[/_.]/g, '-')}`,
         `${path} returns 405 with Allow for a method that it does not support, and 204 with Allow for OPTIONS, including a preflight.`,
         async (users) => {
-          for (const sent of [{}, { headers: CROSS_SITE }, PREFLIGHT]) {
+          for (const sent of [{}, { token: 'stale' }, { headers: CROSS_SITE }, PREFLIGHT]) {
             const options = await users.anonymous.send(204, `OPTIONS ${example}`, sent);
             expectAllow(options, allowed);
             expectEqual(options, 'the number of bytes', options.bytes.length, 0);

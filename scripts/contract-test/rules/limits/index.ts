@@ -1,6 +1,6 @@
 import type { Subject } from '../../rule.js';
 import { countRules, crossSiteRule, fieldsRule, forgedRule } from './counted.js';
-import { exceededRule, newWindowRule, resetRule } from './windows.js';
+import { exceededRule, newWindowRule, resetRule, uncountedRule } from './windows.js';
 
 /** These rules count requests, so no other rules may run at the same time. */
 export const limits: Subject = {
@@ -13,6 +13,7 @@ export const limits: Subject = {
     // The rules for the general bucket come next. Meanwhile, the window of the strict bucket, which is used up, may end.
     resetRule,
     ...countRules('general'),
+    uncountedRule,
     forgedRule,
     ...countRules('strict'),
     fieldsRule,

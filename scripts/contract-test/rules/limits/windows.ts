@@ -92,6 +92,22 @@ const UNLIMITED_REQUESTS: [expectedStatus: number, request: string, headers: Rec
   [204, 'OPTIONS /posts/create', { Origin: OTHER_ORIGIN, 'Access-Control-Request-Method': 'POST' }],
 ];
 
+export const uncountedRule = rule(
+  'limits.uncounted',
+  'Requests for the document and the explorer, and CORS preflights, do not count toward the general limit.',
+  async (users) => {
+    for (const [status, request, headers] of UNLIMITED_REQUESTS) {
+      const { exact, response } = await untilExact(async () => {
+        const before = rateLimitOf(await probe(users, 'general'));
+        const response = await users.anonymous.send(status, request, { headers });
+        const after = rateLimitOf(await probe(users, 'general'));
+        return { exact: before.remaining - after.remaining === 1, response };
+      });
+      expectThat(exact, 'X-RateLimit-Remaining not to fall', response);
+    }
+  },
+);
+
 /** Checks the response to a request that exceeds a limit. */
 function expectExceeded(response: CheckedResponse): void {
   expectThat(response.status === 429, '429', response);
