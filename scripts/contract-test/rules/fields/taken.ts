@@ -24,6 +24,17 @@ const EQUAL_UNDER_FOLDING = [
   ['\u0390', '\u03aa\u0301'],
 ] as const;
 
+/**
+ * Endings of usernames, and of the local parts of emails, that a service may wrongly take for equal. The upper case of the first
+ * two usernames is the same, but they differ under NFKC case folding.
+ */
+const DIFFERENT_ENDINGS = [
+  ['i', ''],
+  ['\u0131', '+x'],
+  ['e', '.x'],
+  ['\u00e9', 'x'],
+] as const;
+
 export const takenRules: Rule[] = [
   rule(
     'accounts.username.unique-under-folding',
@@ -34,13 +45,25 @@ export const takenRules: Rule[] = [
       const register = (status: number, username: string) =>
         users.anonymous.send(status, 'POST /auth/register', { json: { ...users.newUser(), username } });
       const { username } = users.newUser();
-      for (const [one, other] of EQUAL_UNDER_FOLDING) {
+      for (const [one, other] of EQUAL_UNDER_FOLDING.flatMap(([one, other]) => [
+        [one, other],
+        [other, one],
+      ])) {
         await take(username + one);
         expectCode(await register(409, username + other), 'username_taken');
       }
-      // The dotless i differs from i under case folding, although their upper case is the same.
-      await take(`${username}\u0131`);
-      await register(201, `${username}i`);
+    },
+  ),
+
+  rule(
+    'accounts.register.similar-names',
+    'POST /auth/register accepts usernames that differ under NFKC case folding, and emails that differ after trimming and lowercasing, however similar they are.',
+    async (users) => {
+      const { username, email } = users.newUser();
+      for (const [usernameEnding, localPartEnding] of DIFFERENT_ENDINGS) {
+        const names = { username: username + usernameEnding, email: email.replace('@', `${localPartEnding}@`) };
+        await users.anonymous.send(201, 'POST /auth/register', { json: { ...users.newUser(), ...names } });
+      }
     },
   ),
 
