@@ -1,7 +1,7 @@
 import { contract, methodAndPath } from '../../document.js';
 import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual, expectThat } from '../../expect.js';
-import { CROSS_SITE } from '../../fixtures.js';
+import { CROSS_SITE, withCookie } from '../../fixtures.js';
 import type { Bucket } from '../../limits.js';
 import { rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
@@ -49,6 +49,25 @@ const COUNTED: CountedRequest[] = [
     'a cross-origin login with an Authorization header',
     'strict',
     (users) => users.anonymous.send(400, 'POST /auth/login', { token: 'invalid', headers: CROSS_SITE, json: {} }),
+  ],
+  [
+    'token',
+    'a request with a valid token',
+    'general',
+    async (users) => (await users.sharedUser('ada')).send(200, 'GET /auth/me'),
+  ],
+  [
+    'cookie',
+    'a request with a valid cookie',
+    'general',
+    async (users) => users.anonymous.send(200, 'GET /auth/me', withCookie((await users.sharedUser('ada')).token)),
+  ],
+  ['successful-login', 'a successful login', 'strict', async (users) => users.login(await users.sharedUser('ada'))],
+  [
+    'user-agent',
+    'a request with another User-Agent',
+    'general',
+    (users) => users.anonymous.send(401, 'GET /auth/me', { headers: { 'User-Agent': 'Another/1.0' } }),
   ],
   ['url', 'a URL that cannot be decoded', 'general', (users) => users.anonymous.send(400, 'GET /%ff')],
   [

@@ -120,10 +120,19 @@ function expectExceeded(response: CheckedResponse): void {
   expectEqual(response, 'X-RateLimit-Remaining', remaining, 0);
 }
 
+/** Checks that a request that is refused shortly before the end of a window does not extend the window. */
+async function expectWindowNotExtended(send: () => Promise<CheckedResponse>, resetSeconds: number): Promise<void> {
+  await sleep((resetSeconds - 0.6) * 1000);
+  await send();
+  await sleep(800);
+  const response = await send();
+  expectThat(response.status !== 429, `the window to end after ${resetSeconds} s, despite refused requests`, response);
+}
+
 export const exceededRule = (bucket: Bucket) =>
   rule(
     `limits.exceeded.${bucket}`,
-    `X-RateLimit-Remaining is the number of requests that the ${bucket} limit still allows in a window. After that, a request of any of its operations returns 429 rate_limit_exceeded with Retry-After and closes the connection. The other limit is not affected.`,
+    `X-RateLimit-Remaining is the number of requests that the ${bucket} limit still allows in a window. After that, a request of any of its operations returns 429 rate_limit_exceeded with Retry-After, closes the connection and does not extend the window. The other limit is not affected.`,
     async (users) => {
       const send = () => probe(users, bucket, { immediate: true });
       const { limit, resetSeconds } = rateLimitOf(await send());
@@ -165,6 +174,7 @@ export const exceededRule = (bucket: Bucket) =>
       // A retry would hide a 429.
       const otherResponse = await probe(users, otherBucket, { immediate: true });
       expectThat(otherResponse.status !== 429, 'requests of the other bucket to pass', otherResponse);
+      await expectWindowNotExtended(send, rateLimitOf(next).resetSeconds);
     },
   );
 
