@@ -12,7 +12,10 @@ type Form = Record<string, string | File>;
 
 const GIF = new File([samples.gif], 'a.gif', { type: 'image/gif' });
 
-/** Returns a private account with a picture, a post, a friend and a sent friend request. Only these rules use it. */
+/**
+ * Returns a private account with a picture, a post, another session, a friend and a sent friend request. Only these rules use
+ * it.
+ */
 const getUpdatedAccount = (users: TestUsers) =>
   users.shared('updated account', async () => {
     const [user, friend, requested] = await Promise.all([users.register(), users.register(), users.register()]);
@@ -21,7 +24,8 @@ const getUpdatedAccount = (users: TestUsers) =>
     const post = await publish(user, { image: png() });
     await makeFriends(user, friend);
     await user.send(200, `POST /friends/request?to=${requested.id}`);
-    return { user, friend, requested, post, profile: body as Profile };
+    const session = await startSession(users, user);
+    return { user, session, friend, requested, post, profile: body as Profile };
   });
 
 type UpdatedAccount = Awaited<ReturnType<typeof getUpdatedAccount>>;
@@ -79,7 +83,7 @@ const profileRules = PROFILE_UPDATES.map(([name, formOf, expectedChange]) => {
   const field = name.split('.')[0] ?? name;
   return rule(
     `profiles.update.only.${name}`,
-    `PUT /profiles/me with only ${field} changes nothing else. Every route that shows the account shows the change.`,
+    `PUT /profiles/me with only ${field} changes nothing else${field === 'password' ? '' : ', and ends no session'}. Every route that shows the account shows the change.`,
     async (users) => {
       const account = await getUpdatedAccount(users);
       const { user } = account;
@@ -100,7 +104,9 @@ const profileRules = PROFILE_UPDATES.map(([name, formOf, expectedChange]) => {
           await user.send(401, 'GET /auth/me');
           user.password = String(form.password);
           user.send = (await startSession(users, user)).send;
+          account.session = await startSession(users, user);
         }
+        await account.session.send(200, 'GET /auth/me');
         await expectShown(account);
       } finally {
         // The next rule starts from the actual state, even if this rule failed.

@@ -1,10 +1,15 @@
 import { INVALID_TOKEN_CHALLENGE } from '../../conformance.js';
+import { contract } from '../../document.js';
 import { expectCode, expectEqual, expectThat } from '../../expect.js';
 import { claimsOf, withCookie } from '../../fixtures.js';
-import type { Rule } from '../../rule.js';
+import { type Rule, rule } from '../../rule.js';
+import { validRequest } from '../operations.js';
+import { startSession } from '../session.js';
 import { userRules } from '../user-rule.js';
 
 const samRule = userRules('sam');
+
+const SECURED = contract.filter(({ secured }) => secured);
 
 export const credentialRules: Rule[] = [
   samRule('auth.token.forged', 'A modified or unsigned token returns 401.', async ({ token }, users) => {
@@ -61,6 +66,20 @@ export const credentialRules: Rule[] = [
         const { body } = challenge === INVALID_TOKEN_CHALLENGE ? refused : missing;
         expectEqual(response, 'the body, equal for all such failures', response.body, body);
       }
+    },
+  ),
+
+  rule(
+    'auth.credentials.revoked',
+    'The token of a session that has ended returns 401 invalid_token from every operation that requires authentication, also if the session was used before.',
+    async (users) => {
+      const user = await users.register();
+      const session = await startSession(users, user);
+      // A service may cache sessions that were used.
+      for (const operation of SECURED.filter(({ method }) => method === 'GET'))
+        await session.send([200, 404], validRequest(operation));
+      await user.send(200, `DELETE /auth/sessions/${session.id}`);
+      for (const operation of SECURED) expectCode(await session.send(401, validRequest(operation)), 'invalid_token');
     },
   ),
 
