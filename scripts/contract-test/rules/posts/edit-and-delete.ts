@@ -20,12 +20,13 @@ export const editAndDeleteRules: Rule[] = [
 
   adaRule(
     'posts.edit.nothing-to-change',
-    'PUT /posts/edit returns 400 if no field is sent, or only remove_image=false.',
+    'PUT /posts/edit returns 400 if no field is sent, or only remove_image=false. The current value of a field counts as a change.',
     async (ada) => {
       const request = `PUT /posts/edit?id=${(await publish(ada)).id}`;
       expectProblemCodes(await ada.send(400, request, { form: { remove_image: 'false' } }), 'body. no_changes');
       await ada.send(400, request);
-      await ada.send(200, request, { form: { title: 'A title' } });
+      for (const form of [{ title: 'A title' }, { text: 'A text' }] as Record<string, string>[])
+        await ada.send(200, request, { form });
     },
   ),
 

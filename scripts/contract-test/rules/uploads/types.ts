@@ -18,10 +18,11 @@ const DECLARED_TYPES = [
   ...['text/plain', 'application/pdf', 'video/mp4'],
 ];
 
-const ftyp = (...brands: string[]) => {
-  const box = Buffer.concat([Buffer.alloc(4), latin1(`ftyp${brands[0]}\0\0\0\0${brands.slice(1).join('')}`)]);
+/** Returns a file with an `ftyp` box: its brands, the first of which is the major one, and its minor version. */
+const ftyp = ([major, ...compatible]: string[], minorVersion = '\0\0\0\0', rest = '\0'.repeat(64)) => {
+  const box = Buffer.concat([Buffer.alloc(4), latin1(`ftyp${major}${minorVersion}${compatible.join('')}`)]);
   box.writeUInt32BE(box.length);
-  return Buffer.concat([box, Buffer.alloc(64)]);
+  return Buffer.concat([box, latin1(rest)]);
 };
 
 /** Files that only start like an image, by the type that their signature determines. They need not be decodable. */
@@ -32,10 +33,10 @@ const SIGNATURES: [type: string, ...files: Buffer[]][] = [
   ['image/webp', ...['VP8 ', 'VP8L', 'VP8X', 'none'].map((chunk) => latin1(`RIFF\xff\xff\0\0WEBP${chunk}`))],
   [
     'image/avif',
-    ftyp('avif'),
-    ftyp('avis', 'msf1'),
-    ftyp('mif1', ...Array(100).fill('miaf'), 'avif'),
-    ftyp('msf1', 'avis'),
+    ftyp(['avif']),
+    ftyp(['avis', 'msf1']),
+    ftyp(['mif1', ...Array(100).fill('miaf'), 'avif']),
+    ftyp(['msf1', 'avis']),
   ],
 ];
 
@@ -44,9 +45,11 @@ const NOT_IMAGES: [description: string, bytes: Buffer, declared: string][] = [
   ['WAV (RIFF, like WebP)', latin1('RIFF\x24\0\0\0WAVEfmt \x10\0\0\0'), 'image/webp'],
   ['AVI (RIFF, like WebP)', latin1('RIFF\x24\0\0\0AVI LIST\x10\0\0\0'), 'image/webp'],
   ['RIFF without a form type', latin1('RIFF\x24\0\0\0'), 'image/webp'],
-  ['MP4 (with an ftyp box, like AVIF)', ftyp('isom', 'isom', 'mp42'), 'image/avif'],
-  ['HEIC (with an ftyp box, like AVIF)', ftyp('heic', 'mif1', 'heic'), 'image/avif'],
-  ['QuickTime (with an ftyp box, like AVIF)', ftyp('qt  ', 'qt  '), 'image/avif'],
+  ['MP4 (with an ftyp box, like AVIF)', ftyp(['isom', 'isom', 'mp42']), 'image/avif'],
+  ['HEIC (with an ftyp box, like AVIF)', ftyp(['heic', 'mif1', 'heic']), 'image/avif'],
+  ['QuickTime (with an ftyp box, like AVIF)', ftyp(['qt  ', 'qt  ']), 'image/avif'],
+  ['HEIC with avif as minor version', ftyp(['heic', 'mif1'], 'avif'), 'image/avif'],
+  ['HEIC with avif after its brands', ftyp(['heic', 'mif1'], undefined, '\0\0\0\x08avif'), 'image/avif'],
   ['TIFF', latin1('II*\0\x08\0\0\0\0\0'), 'image/jpeg'],
   ['big-endian TIFF', latin1('MM\0*\0\0\0\x08\0\0'), 'image/png'],
   ['SVG', latin1('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/png'],
