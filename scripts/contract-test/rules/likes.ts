@@ -96,9 +96,15 @@ export const likes: Subject = {
         await expectLikes(lee, id, 1, false);
         await makeFriends(cleo, lee);
         await expectLikes(cleo, id, 1, true);
-        await clearRelation(lee, cleo);
-        await expectLikes(lee, id, 1, false);
-        await makeFriends(cleo, lee);
+        // Either friend can end a friendship.
+        for (const [one, other] of [
+          [lee, cleo],
+          [cleo, lee],
+        ] as const) {
+          await clearRelation(one, other);
+          await expectLikes(lee, id, 1, false);
+          await makeFriends(cleo, lee);
+        }
         await cleo.send(200, `DELETE /posts/like?id=${id}`);
         await expectLikes(lee, id, 0, false);
         await clearRelation(lee, cleo);
