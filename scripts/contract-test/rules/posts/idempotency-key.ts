@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CheckedResponse } from '../../exchange.js';
 import { expectCode, expectEqual, expectProblems, expectThat } from '../../expect.js';
-import { idsOf, type Post, png } from '../../fixtures.js';
+import { idsOf, type Post, png, textForm } from '../../fixtures.js';
 import { blackPng } from '../../image-builders.js';
 import { type Rule, rule } from '../../rule.js';
 import { startSession } from '../session.js';
@@ -68,6 +68,20 @@ export const idempotencyKeyRules: Rule[] = [
       const response = await ada.send(200, 'GET /posts/me?limit=100');
       const posts: Post[] = response.body.filter((post: Post) => post.title.startsWith(title));
       expectEqual(response, 'the posts with this title', idsOf(posts), [body.id]);
+    },
+  ),
+
+  adaRule(
+    'posts.idempotency-key.line-breaks',
+    'The same Idempotency-Key with a text that differs only in its line breaks returns 422, because the form is different.',
+    async ({ send }) => {
+      const key = randomUUID();
+      const create = (status: number, text: string) => {
+        const { body, headers } = textForm({ title: 'A title', text });
+        return send(status, 'POST /posts/create', { body, headers: { ...headers, 'Idempotency-Key': key } });
+      };
+      await create(201, 'One\ntwo');
+      expectCode(await create(422, 'One\r\ntwo'), 'idempotency_key_reused');
     },
   ),
 
