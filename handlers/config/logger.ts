@@ -1,6 +1,26 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './index.js';
 
+/** The maximum size of the lines that wait while standard output accepts none. Further lines are dropped. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/**
+ * Opens standard output for log lines. If a line cannot be written, for example because the disk is full, the service
+ * continues, and the next line repeats the write.
+ */
+function openStandardOutput({ sync }: { sync: boolean }) {
+  const output = pino.destination({ dest: 1, sync, maxLength: MAX_WAITING_BYTES });
+  const { flushSync } = output;
+  // pino calls `flushSync` when the process exits. After a failed write, it would repeat that write forever.
+  output.on('error', () => {
+    output.flushSync = () => undefined;
+  });
+  output.on('write', () => {
+    output.flushSync = flushSync;
+  });
+  return output;
+}
+
 /**
  * Creates the logger of the service. Only the listed properties of errors are logged, because stores may add sensitive ones.
  * Request and response objects are omitted, because they contain headers, bodies and queries.
@@ -27,10 +47,10 @@ export function createLogger(
       res: () => undefined,
     },
   };
-  const output = destination ?? process.stdout;
-  const format = logFormat ?? (output.isTTY ? 'text' : 'json');
+  const format = logFormat ?? ((destination ?? process.stdout).isTTY ? 'text' : 'json');
+  const output = destination ?? openStandardOutput({ sync: format === 'text' });
   if (format === 'text') return pino(options, { write: (line) => output.write(formatLogLine(line)) });
-  return pino(options, destination);
+  return pino(options, output);
 }
 
 /** Control characters except newline and tab. They are replaced, because a terminal may interpret them as commands. */

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, openSync } from 'node:fs';
 import t from 'tap';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
@@ -52,4 +54,26 @@ t.test('text shows levels, fields and errors, and no control characters', async 
   t.equal(lines.length, 4);
   t.match(lines[3], /^error: internal server error\nError: outer\n {4}at .*\nCause: inner\n$/s);
   t.notMatch(lines[3], 'secret');
+});
+
+const skip = existsSync('/dev/full') ? false : 'needs /dev/full';
+
+t.test('a process runs and exits although its log cannot be written', { skip }, async (t) => {
+  const module = import.meta.resolve('../../handlers/config/logger.js');
+  for (const logFormat of ['json', 'text']) {
+    const program = `
+      const { createLogger } = await import('${module}');
+      const log = createLogger({ logLevel: 'info', logFormat: '${logFormat}' });
+      for (let line = 0; line < 3; line += 1) {
+        log.info({ line }, 'not written');
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      console.error('done');`;
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+      timeout: 20_000,
+      killSignal: 'SIGKILL',
+    });
+    t.match({ status, stderr: String(stderr) }, { status: 0, stderr: /^done$/m }, logFormat);
+  }
 });
