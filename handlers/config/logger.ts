@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './index.js';
 
@@ -8,17 +9,13 @@ const MAX_WAITING_BYTES = 1024 * 1024;
  * Opens standard output for log lines. If a line cannot be written, for example because the disk is full, the service
  * continues, and the next line repeats the write.
  */
-function openStandardOutput({ sync }: { sync: boolean }) {
-  const output = pino.destination({ dest: 1, sync, maxLength: MAX_WAITING_BYTES });
-  const { flushSync } = output;
-  // pino calls `flushSync` when the process exits. After a failed write, it would repeat that write forever.
-  output.on('error', () => {
-    output.flushSync = () => undefined;
-  });
-  output.on('write', () => {
-    output.flushSync = flushSync;
-  });
-  return output;
+function openStandardOutput() {
+  const type = fstatSync(1);
+  // A pipe blocks while its reader is slow, so it is written in the background. pino then flushes it when the process exits. With a
+  // file on a full disk, that would never end.
+  const isPipe = type.isFIFO() || type.isSocket();
+  const output = pino.destination({ dest: 1, sync: !isPipe, maxLength: MAX_WAITING_BYTES });
+  return output.on('error', () => undefined);
 }
 
 /**
@@ -48,7 +45,7 @@ export function createLogger(
     },
   };
   const format = logFormat ?? ((destination ?? process.stdout).isTTY ? 'text' : 'json');
-  const output = destination ?? openStandardOutput({ sync: format === 'text' });
+  const output = destination ?? openStandardOutput();
   if (format === 'text') return pino(options, { write: (line) => output.write(formatLogLine(line)) });
   return pino(options, output);
 }

@@ -68,7 +68,9 @@ t.test('a process runs and exits although its log cannot be written', { skip }, 
         log.info({ line }, 'not written');
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
-      console.error('done');`;
+      log.info('not written');
+      console.error('done');
+      process.exit();`;
     const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
       stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
       timeout: 20_000,
