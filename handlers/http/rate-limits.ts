@@ -119,7 +119,7 @@ async function createCounter(
   shared: WindowCounters | undefined,
 ): Promise<Counter> {
   const limit = { max, timeWindow: windowSeconds * 1000 };
-  const countInMemory = await registerCounter(server, { ...limit, cache: MAX_ADDRESSES_IN_MEMORY });
+  const countInMemory = await registerCounter(server, { ...limit, store: MemoryStore });
   if (!shared) return countInMemory;
 
   const { increment } = shared;
@@ -140,6 +140,21 @@ async function createCounter(
 }
 
 type StoreCallback = Parameters<FastifyRateLimitStore['incr']>[1];
+
+/** Unlike the plugin's own store, uses a monotonic clock. Otherwise a clock that is set back by hours would block clients for hours. */
+class MemoryStore {
+  readonly #counts = new LRUCache<string, number>({ max: MAX_ADDRESSES_IN_MEMORY, ttlResolution: 0 });
+
+  incr(address: string, done: StoreCallback, windowMs: number) {
+    const current = (this.#counts.get(address) ?? 0) + 1;
+    this.#counts.set(address, current, { ttl: windowMs, noUpdateTTL: true });
+    done(null, { current, ttl: this.#counts.getRemainingTTL(address) });
+  }
+  // Never called, as in `RedisStore`.
+  child() {
+    return this;
+  }
+}
 
 /** Registers a counter in a Fastify scope of its own, because the plugin has one store per scope. */
 async function registerCounter(server: FastifyInstance, options: RateLimitPluginOptions): Promise<Counter> {
