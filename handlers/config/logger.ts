@@ -15,7 +15,10 @@ function openStandardOutput() {
   // file on a full disk, that would never end.
   const isPipe = type.isFIFO() || type.isSocket();
   const output = pino.destination({ dest: 1, sync: !isPipe, maxLength: MAX_WAITING_BYTES });
-  return output.on('error', () => undefined);
+  const ignore = () => undefined;
+  // For `console.log`, which writes to the same file.
+  process.stdout.on('error', ignore);
+  return output.on('error', ignore);
 }
 
 /**

@@ -64,6 +64,7 @@ t.test('a process runs and exits although its log cannot be written', { skip }, 
     const program = `
       const { createLogger } = await import('${module}');
       const log = createLogger({ logLevel: 'info', logFormat: '${logFormat}' });
+      console.log('not written');
       for (let line = 0; line < 3; line += 1) {
         log.info({ line }, 'not written');
         await new Promise((resolve) => setTimeout(resolve, 20));
