@@ -54,7 +54,9 @@ await runCommand(async () => {
   const { to } = parseArgs({ options: { to: { type: 'string' } } }).values;
   if (to === undefined) throw new CommandError('--to is missing: npm run backup -- --to FILE');
   const path = resolve(to);
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new CommandError(`--to: ${path} is a directory`);
+  // The archive replaces a file of this name. It must not replace a device such as /dev/null, or a pipe.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new CommandError(`--to: ${path} exists and is not a file`);
   if (!existsSync(dirname(path))) throw new CommandError(`--to: ${dirname(path)} does not exist`);
   const config = readConfig(process.env);
   const { stores } = config;

@@ -34,6 +34,8 @@ export async function openEmbeddedPostgres(
     // The user and database that PGlite creates.
     user: 'postgres',
     database: 'postgres',
+    // Otherwise PGSSLMODE, which is meant for a server, would apply.
+    ssl: false,
     max: 1,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: QUEUE_TIMEOUT_MS,

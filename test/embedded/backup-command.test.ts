@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { open, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
@@ -186,7 +187,11 @@ t.test('restoring', { skip }, async (t) => {
   const file = join(await temporaryDirectory(t), 'backup.tar');
   await addLargeImage(source);
   t.equal((await backUp(t, source, file)).code, 0, 'a backup needs no running service');
-  t.same(await backUp(t, source, source), { code: 1, output: `--to: ${source} is a directory\n` });
+  const pipe = `${file}.pipe`;
+  execFileSync('mkfifo', [pipe]);
+  for (const path of [source, pipe])
+    t.same(await backUp(t, source, path), { code: 1, output: `--to: ${path} exists and is not a file\n` });
+  t.ok(statSync(pipe).isFIFO(), 'it is not replaced');
   const output = `--to: ${join(source, 'missing')} does not exist\n`;
   t.same(await backUp(t, source, join(source, 'missing', 'backup.tar')), { code: 1, output });
 
