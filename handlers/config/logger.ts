@@ -11,8 +11,8 @@ const MAX_WAITING_BYTES = 1024 * 1024;
  */
 function openStandardOutput() {
   const type = fstatSync(1);
-  // A pipe blocks while its reader is slow, so it is written in the background. pino then flushes it when the process exits. With a
-  // file on a full disk, that would never end.
+  // A pipe blocks while its reader is slow, so it is written in the background. pino flushes it when the process exits. With
+  // a file on a full disk, that would never end.
   const isPipe = type.isFIFO() || type.isSocket();
   const output = pino.destination({ dest: 1, sync: !isPipe, maxLength: MAX_WAITING_BYTES });
   const ignore = () => undefined;

@@ -141,7 +141,10 @@ async function createCounter(
 
 type StoreCallback = Parameters<FastifyRateLimitStore['incr']>[1];
 
-/** Unlike the plugin's own store, uses a monotonic clock. Otherwise a clock that is set back by hours would block clients for hours. */
+/**
+ * Counts in memory. Unlike the plugin's own store, uses a monotonic clock. Otherwise a clock that is set back by hours would
+ * extend all windows by hours.
+ */
 class MemoryStore {
   readonly #counts = new LRUCache<string, number>({ max: MAX_ADDRESSES_IN_MEMORY, ttlResolution: 0 });
 
