@@ -34,8 +34,9 @@ export async function openEmbeddedPostgres(
     // The user and database that PGlite creates.
     user: 'postgres',
     database: 'postgres',
-    // Otherwise PGSSLMODE, which is meant for a server, would apply.
+    // Otherwise PGSSLMODE and PGSSLNEGOTIATION, which are meant for a server, would apply.
     ssl: false,
+    sslnegotiation: 'postgres',
     max: 1,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: QUEUE_TIMEOUT_MS,

@@ -146,7 +146,12 @@ type StoreCallback = Parameters<FastifyRateLimitStore['incr']>[1];
  * extend all windows by hours.
  */
 class MemoryStore {
-  readonly #counts = new LRUCache<string, number>({ max: MAX_ADDRESSES_IN_MEMORY, ttlResolution: 0 });
+  // With `max`, the cache would allocate memory for all addresses at once.
+  readonly #counts = new LRUCache<string, number>({
+    maxSize: MAX_ADDRESSES_IN_MEMORY,
+    sizeCalculation: () => 1,
+    ttlResolution: 0,
+  });
 
   incr(address: string, done: StoreCallback, windowMs: number) {
     const current = (this.#counts.get(address) ?? 0) + 1;

@@ -27,11 +27,11 @@ t.test('prints the addresses when it starts, and exits with 0 on SIGTERM', async
   t.notMatch(second.output(), 'Creating');
 });
 
-t.test('variables for connections to servers do not affect the embedded PostgreSQL', async (t) => {
+t.test('PGSSLMODE and PGSSLNEGOTIATION do not affect the embedded PostgreSQL', async (t) => {
   const { opsUrl } = await startProcess(t, {
     DATA_DIR: await freshDataDirectory(t),
     PGSSLMODE: 'require',
-    PGHOST: 'x',
+    PGSSLNEGOTIATION: 'direct',
   });
   t.equal((await fetch(`${opsUrl}/readyz`)).status, 200);
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import t from 'tap';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
@@ -60,6 +60,8 @@ const skip = existsSync('/dev/full') ? false : 'needs /dev/full';
 
 t.test('a process runs and exits although its log cannot be written', { skip }, async (t) => {
   const module = import.meta.resolve('../../handlers/config/logger.js');
+  const fullDisk = openSync('/dev/full', 'w');
+  t.teardown(() => closeSync(fullDisk));
   for (const logFormat of ['json', 'text']) {
     const program = `
       const { createLogger } = await import('${module}');
@@ -73,7 +75,7 @@ t.test('a process runs and exits although its log cannot be written', { skip }, 
       console.error('done');
       process.exit();`;
     const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
-      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+      stdio: ['ignore', fullDisk, 'pipe'],
       timeout: 20_000,
       killSignal: 'SIGKILL',
     });

@@ -56,7 +56,7 @@ export const http: Subject = {
     ...paths.map(({ path, example, allowed }) =>
       rule(
         `http.methods.${path.slice(1).replace(/[{}]/g, '').replace(/[/_.]/g, '-')}`,
-        `${path} returns 405 with Allow for a method that it does not support, and 204 with Allow for OPTIONS, including a preflight.`,
+        `${path} returns 405 with Allow for a method that it does not support, and 204 with Allow for OPTIONS, including a preflight, even with an invalid token.`,
         async (users) => {
           for (const sent of [{}, { token: 'stale' }, { headers: CROSS_SITE }, PREFLIGHT]) {
             const options = await users.anonymous.send(204, `OPTIONS ${example}`, sent);

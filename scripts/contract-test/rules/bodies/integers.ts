@@ -63,7 +63,7 @@ const queryInSpelling = ({ query }: ContractOperation, rewrite: (digits: string)
 export const queryIntegerRules = withIntegers.map((operation) =>
   rule(
     `integers.query.${operation.id}`,
-    `${methodAndPath(operation)} accepts integers in the query in their canonical form only. Other spellings, values out of range, and repeated or missing parameters return 400 with the name of the parameter.`,
+    `${methodAndPath(operation)} accepts integers in the query in their canonical form only. Other spellings, values out of range, repeated parameters, and missing required parameters return 400 with the name of the parameter.`,
     async (users) => {
       const user = await getUser(users);
       const send = (query: string) => user.send(400, `${methodAndPath(operation)}${query}`, exampleBody(operation));

@@ -176,12 +176,15 @@ export const newWindowRule = rule(
       const response = await probe(users, bucket, { immediate: true });
       return { response, ...rateLimitOf(response) };
     };
-    const readStates = async () => [await readState('strict'), await readState('general')];
+    const readStates = async () => [await readState('strict'), await readState('general')] as const;
     const { states } = await untilExact(async () => {
-      const resetSeconds = Math.max(...(await readStates()).map((state) => state.resetSeconds));
+      const [strict, general] = await readStates();
+      const resetSeconds = Math.max(strict.resetSeconds, general.resetSeconds);
       requireShortWindow(resetSeconds);
-      // Earlier rules have used up the general bucket, so that a request during the window is refused.
-      await Promise.all([untilReset(resetSeconds), sleep(resetSeconds * 500).then(readStates)]);
+      // Earlier rules have used up the general bucket, so that a request during its window is refused. X-RateLimit-Reset is
+      // rounded up.
+      const refused = sleep((general.resetSeconds - 1) * 500).then(() => readState('general'));
+      await Promise.all([untilReset(resetSeconds), refused]);
       const states = await readStates();
       return { states, exact: states.every(({ limit, remaining }) => remaining === limit - 1) };
     }, MAX_WINDOWS_TO_WAIT);

@@ -36,7 +36,7 @@ export const credentialRules: Rule[] = [
 
   samRule(
     'auth.credentials.refused',
-    'Missing credentials return 401 missing_credentials, and a rejected token returns 401 invalid_token, both with WWW-Authenticate. An invalid Authorization header returns 401 even with a valid cookie.',
+    'Missing credentials return 401 missing_credentials, and a rejected token returns 401 invalid_token, both with WWW-Authenticate, also for HEAD. An invalid Authorization header returns 401 even with a valid cookie.',
     async ({ token }, users) => {
       const Cookie = `fc_session_token=${token}`;
       const missing = await users.anonymous.send(401, 'GET /auth/me');
@@ -71,7 +71,7 @@ export const credentialRules: Rule[] = [
 
   rule(
     'auth.credentials.revoked',
-    'The token of a session that has ended returns 401 invalid_token from every operation that requires authentication, also if the session was used before.',
+    'The token of a session that has ended returns 401 invalid_token from every operation that requires authentication, even if the session was used before.',
     async (users) => {
       const user = await users.register();
       const session = await startSession(users, user);
