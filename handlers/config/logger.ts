@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './index.js';
 
@@ -6,19 +5,18 @@ import type { Config } from './index.js';
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * Opens standard output for log lines. If a line cannot be written, for example because the disk is full, the service
- * continues, and the next line repeats the write.
+ * Opens standard output for log lines, which are written in the background. If a line cannot be written, for example because
+ * the disk is full, the service continues, and the next line repeats the write.
  */
 function openStandardOutput() {
-  const type = fstatSync(1);
-  // A pipe blocks while its reader is slow, so it is written in the background. pino flushes it when the process exits. With
-  // a file on a full disk, that would never end.
-  const isPipe = type.isFIFO() || type.isSocket();
-  const output = pino.destination({ dest: 1, sync: !isPipe, maxLength: MAX_WAITING_BYTES });
+  const output = pino.destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES });
   const ignore = () => undefined;
   // For `console.log`, which writes to the same file.
   process.stdout.on('error', ignore);
-  return output.on('error', ignore);
+  return output.on('error', () => {
+    // When the process exits, pino flushes the output. It would repeat a failing flush forever.
+    output.flushSync = ignore;
+  });
 }
 
 /**
