@@ -85,27 +85,25 @@ t.test('with Redis', needsRedis, async (t) => {
       await startCountingService(t, proxy.url, limits),
       await startCountingService(t, url, limits),
     ] as const;
-    // Returns the status, or 'locked' if the email address has had too many failed passwords.
-    const logInWithWrongPassword = async (index: 0 | 1, email = 'nobody@people.example') => {
+    // Sends a login with a wrong password to one of the services. Returns the status, or 'locked' if this email address has had
+    // too many wrong passwords.
+    const tryWrongPassword = async (index: 0 | 1, email = 'nobody@people.example') => {
       const json = { email, password: 'Quiet-Harbour-28!' };
       const { status, headers } = await services[index].service.send('POST', '/auth/login', { json });
       const seconds = Number(headers.get('retry-after'));
       return status === 429 && seconds > 3500 && seconds <= 3600 ? 'locked' : status;
     };
-    t.same(
-      [await logInWithWrongPassword(0), await logInWithWrongPassword(1), await logInWithWrongPassword(0)],
-      [401, 401, 401],
-    );
-    t.same([await logInWithWrongPassword(1), await logInWithWrongPassword(0)], ['locked', 'locked']);
+    t.same([await tryWrongPassword(0), await tryWrongPassword(1), await tryWrongPassword(0)], [401, 401, 401]);
+    t.same([await tryWrongPassword(1), await tryWrongPassword(0)], ['locked', 'locked']);
     const [key = ''] = await admin.keys('social-posting:failed-passwords:*');
     t.notMatch(key, /nobody/);
     t.ok((await admin.pttl(key)) > 0, 'the count expires');
     const other = 'other@people.example';
-    t.same([await logInWithWrongPassword(0, other), await logInWithWrongPassword(0, other)], [401, 401]);
+    t.same([await tryWrongPassword(0, other), await tryWrongPassword(0, other)], [401, 401]);
     await admin.del(await admin.keys('social-posting:failed-passwords:*'));
-    t.equal(await logInWithWrongPassword(0), 'locked', 'a service also keeps its own count');
+    t.equal(await tryWrongPassword(0), 'locked', 'a service also keeps its own count');
     t.same(
-      [await logInWithWrongPassword(0, other), await logInWithWrongPassword(0, other)],
+      [await tryWrongPassword(0, other), await tryWrongPassword(0, other)],
       [401, 'locked'],
       'a lower count does not replace it',
     );

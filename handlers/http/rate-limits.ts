@@ -146,7 +146,7 @@ type StoreCallback = Parameters<FastifyRateLimitStore['incr']>[1];
  * extend all windows by hours.
  */
 class MemoryStore {
-  // With `max`, the cache would allocate memory for all addresses at once.
+  // The option `max` would limit the number of addresses too, but allocate memory for all of them at the start.
   readonly #counts = new LRUCache<string, number>({
     maxSize: MAX_ADDRESSES_IN_MEMORY,
     sizeCalculation: () => 1,
