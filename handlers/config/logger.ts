@@ -5,11 +5,22 @@ import type { Config } from './index.js';
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
+ * The maximum size of a write of several lines. Several workers may write to one pipe, and Linux does not mix the bytes of
+ * different writes up to this size (`PIPE_BUF`).
+ */
+const MAX_WRITE_BYTES = 4096;
+
+/**
  * Opens standard output for log lines, which are written in the background. If a line cannot be written, for example because
  * the disk is full, the service continues, and the next line repeats the write.
  */
 function openStandardOutput() {
-  const output = pino.destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES });
+  const output = pino.destination({
+    dest: 1,
+    sync: false,
+    maxLength: MAX_WAITING_BYTES,
+    maxWrite: MAX_WRITE_BYTES,
+  });
   const ignore = () => undefined;
   // For `console.log`, which writes to the same file.
   process.stdout.on('error', ignore);

@@ -56,15 +56,40 @@ t.test('text shows levels, fields and errors, and no control characters', async 
   t.notMatch(lines[3], 'secret');
 });
 
+const LOGGER_MODULE = import.meta.resolve('../../handlers/config/logger.js');
+
+t.test('lines are complete in each write, so that those of several workers do not mix', async (t) => {
+  const program = `
+    import fs from 'node:fs';
+    const { write } = fs;
+    fs.write = (fd, text, ...rest) => {
+      console.error(JSON.stringify(text));
+      return write(fd, text, ...rest);
+    };
+    const { createLogger } = await import('${LOGGER_MODULE}');
+    const log = createLogger({ logLevel: 'info', logFormat: 'json' });
+    for (let line = 0; line < 500; line += 1) log.info({ line }, 'a line');`;
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program]);
+  const writes: string[] = String(stderr)
+    .trim()
+    .split('\n')
+    .map((text) => JSON.parse(text));
+  t.ok(writes.length > 2);
+  for (const text of writes) {
+    t.ok(Buffer.byteLength(text) <= 4096);
+    t.match(text, /^\{.*\}\n$/s);
+  }
+  t.equal(writes.join('').match(/"msg":"a line"/g)?.length, 500);
+});
+
 const skip = existsSync('/dev/full') ? false : 'needs /dev/full';
 
 t.test('a process runs and exits although its log cannot be written', { skip }, async (t) => {
-  const module = import.meta.resolve('../../handlers/config/logger.js');
   const fullDisk = openSync('/dev/full', 'w');
   t.teardown(() => closeSync(fullDisk));
   for (const logFormat of ['json', 'text']) {
     const program = `
-      const { createLogger } = await import('${module}');
+      const { createLogger } = await import('${LOGGER_MODULE}');
       const log = createLogger({ logLevel: 'info', logFormat: '${logFormat}' });
       console.log('not written');
       for (let line = 0; line < 3; line += 1) {
