@@ -18,7 +18,7 @@ import { listImageNames, openStream, putBytes, testImageStore, writeUpload } fro
 import { listen } from './support/listen.js';
 import { startProxy } from './support/proxy.js';
 import { silentLog } from './support/stores.js';
-import { retryWhileUnavailable } from './support/until.js';
+import { retryWhileUnavailable, until } from './support/until.js';
 
 const { S3_ENDPOINT, S3_BUCKET, AWS_ACCESS_KEY_ID } = process.env;
 const missing = Object.entries({ S3_ENDPOINT, S3_BUCKET, AWS_ACCESS_KEY_ID })
@@ -61,7 +61,7 @@ async function testS3(endpoint: string): Promise<void> {
     return images;
   }
 
-  /** Opens the store through a proxy. `until` waits until the log reports that it is unavailable or available. */
+  /** Opens the store through a proxy. `untilReported` waits for the log to report that it is unavailable or available. */
   async function openThroughProxy(t: Test, options: Partial<S3Options> & { directory?: string } = {}) {
     const proxy = await startProxy(t, endpoint, '80');
     let isUnavailable = false;
@@ -79,9 +79,8 @@ async function testS3(endpoint: string): Promise<void> {
       images: await openImages(t, { endpoint: proxy.url, timeoutMs: 600, ...options }, log),
       /** Stores an image without the proxy and its short timeout, which a large one may exceed on a busy machine. */
       putDirectly: (bytes: Uint8Array) => put(direct, bytes),
-      async until(expected: 'unavailable' | 'available') {
-        while (isUnavailable !== (expected === 'unavailable')) await sleep(10);
-      },
+      untilReported: (expected: 'unavailable' | 'available') =>
+        until(() => isUnavailable === (expected === 'unavailable')),
     };
   }
 
@@ -119,7 +118,7 @@ async function testS3(endpoint: string): Promise<void> {
 
   for (const fault of ['refuse', 'silence'] as const) {
     await t.test(`while the server is unavailable (${fault}), calls fail, later ones immediately`, async (t) => {
-      const { proxy, images, until } = await openThroughProxy(t);
+      const { proxy, images, untilReported } = await openThroughProxy(t);
       const name = await put(images, Buffer.from('there'));
       await proxy.setFault(fault);
       // As many calls of each kind as connections: if calls leaked them, none would be left.
@@ -130,12 +129,12 @@ async function testS3(endpoint: string): Promise<void> {
         images.remove('absent.png'),
       ]);
       await expectAllUnavailable(t, calls.flat());
-      await until('unavailable');
+      await untilReported('unavailable');
       proxy.sent = '';
       for (let time = 0; time < 100; time += 1) await t.rejects(images.get(name), StoreUnavailableError);
       t.notMatch(proxy.sent, 'GET ', 'no request is sent');
       await proxy.setFault('none');
-      await until('available');
+      await untilReported('available');
       t.equal(String(await buffer(await openStream(images, name))), 'there');
       await images.remove(await put(images, randomBytes(LARGE_BYTES)));
     });
@@ -206,16 +205,16 @@ async function testS3(endpoint: string): Promise<void> {
     });
 
     await t.test(`${how} before the response fails the call`, async (t) => {
-      const { proxy, images, until } = await openThroughProxy(t);
+      const { proxy, images, untilReported } = await openThroughProxy(t);
       const name = await put(images, randomBytes(10));
       await proxy.setFault({ afterBytes: 0, how });
       proxy.sent = '';
       await t.rejects(images.get(name), StoreUnavailableError);
       const attempts = proxy.sent.split(`GET /${bucket}/${name}`).length - 1;
       t.equal(attempts, how === 'reset' ? 2 : 1, 'it is repeated once, unless the time is up');
-      await until('unavailable');
+      await untilReported('unavailable');
       await proxy.setFault('none');
-      await until('available');
+      await untilReported('available');
       t.equal((await buffer(await openStream(images, name))).length, 10);
     });
   }
@@ -233,12 +232,12 @@ async function testS3(endpoint: string): Promise<void> {
     const name = await putDirectly(randomBytes(LARGE_BYTES));
     await proxy.setFault({ afterBytes: 100_000, how: 'reset' });
     const unread = await openStream(images, name);
-    while (!unread.closed) await sleep(10);
+    await until(() => unread.closed);
     t.ok(unread.errored);
     await proxy.setFault('none');
     const buffered = await openStream(images, await put(images, randomBytes(10)));
     buffered.destroy(new Error('the reader has closed'));
-    while (!buffered.closed) await sleep(10);
+    await until(() => buffered.closed);
     t.ok(buffered.errored);
   });
 
@@ -280,7 +279,7 @@ async function testS3(endpoint: string): Promise<void> {
     for (const stream of slowStreams) await once(stream, 'readable');
     t.ok(bytes.equals(await buffer(await openStream(images, name))), 'another reader is served');
     await images.remove(await put(images, randomBytes(10)));
-    while (proxy.openCount > 3) await sleep(10);
+    await until(() => proxy.openCount <= 3);
     const [one, other, abandoned] = slowStreams as [Readable, Readable, Readable];
     abandoned.destroy();
     await proxy.setFault('refuse');
@@ -293,7 +292,7 @@ async function testS3(endpoint: string): Promise<void> {
     const images = await openImages(t, { directory: join(uploads, 'missing') });
     const name = await put(images, randomBytes(LARGE_BYTES));
     const slow = await openStream(images, name);
-    while (!slow.closed) await sleep(10);
+    await until(() => slow.closed);
     t.type(slow.errored, StoreUnavailableError);
     await images.check();
   });

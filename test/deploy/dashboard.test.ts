@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { needsProgram } from '../support/programs.js';
 import { scrape } from '../support/prometheus.js';
@@ -7,6 +6,7 @@ import { unknownNames } from '../support/promql.js';
 import { startTestService } from '../support/service.js';
 import { freshDataDirectory } from '../support/stores.js';
 import { sendTraffic } from '../support/traffic.js';
+import { until } from '../support/until.js';
 import { startPrometheus } from './programs.js';
 
 interface Panel {
@@ -50,7 +50,7 @@ t.test('Prometheus returns data for every query', needsProgram('prometheus'), as
   const query = await startPrometheus(t, service.opsUrl);
   const scrapes = async () => Number((await query('min(count_over_time(batch_size_count[1h]))'))[0]?.value[1] ?? 0);
   // A rate needs two scrapes of the same series.
-  while ((await scrapes()) < 2) await sleep(200);
+  await until(async () => (await scrapes()) >= 2);
   for (const { title, expr } of queries) {
     const series = await query(expr.replaceAll('$__rate_interval', '1h'));
     t.ok(series.length > 0, title);

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { collectOutput } from '../support/output.js';
 import { temporaryDirectory } from '../support/stores.js';
+import { until } from '../support/until.js';
 
 /** Starts a program, which is killed when the test ends. Waits until its log matches all patterns, and returns the log. */
 export async function startProgram(
@@ -56,7 +56,7 @@ export async function startPrometheus(t: Test, opsUrl: string) {
   const args = [`--config.file=${path}`, `--storage.tsdb.path=${join(directory, 'data')}`];
   const url = await startOnFreePort(t, 'prometheus', args);
   // It listens before it has read its data.
-  while (!(await fetch(`${url}/-/ready`)).ok) await sleep(100);
+  await until(async () => (await fetch(`${url}/-/ready`)).ok);
   return async (expr: string): Promise<Series[]> => {
     const response = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query: expr })}`);
     const { error, data } = (await response.json()) as { error?: string; data?: { result: Series[] } };

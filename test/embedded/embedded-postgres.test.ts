@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel, type Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
@@ -20,7 +19,7 @@ import { expectRefusedStart } from '../support/processes.js';
 import { createPost, startTestService } from '../support/service.js';
 import { repeat } from '../support/store-fixtures.js';
 import { freshDataDirectory, onServices, silentLog, temporaryDirectory } from '../support/stores.js';
-import { retryWhileUnavailable } from '../support/until.js';
+import { retryWhileUnavailable, until } from '../support/until.js';
 
 const needsEmbedded = { skip: onServices && 'applies only to embedded stores' };
 
@@ -227,12 +226,12 @@ t.test('/readyz reports an unavailable database, and no new one is created', nee
   t.ok(refused.headers.has('retry-after'));
   for (const path of ['/docs', '/openapi.json']) t.equal((await fetch(service.url + path)).status, 200, path);
   const failures = () => parseLog(service.logged()).filter(({ msg }) => msg.includes('could not be started'));
-  while (failures().length < 3) await sleep(10);
+  await until(() => failures().length >= 3);
   const [first, , third] = failures();
   t.ok(third?.time - first?.time >= 700, 'waits of 250 and 500 ms before two restarts');
   t.notOk(existsSync(directory));
   await rename(`${directory}.unavailable`, directory);
-  while ((await ready()) !== 200) await sleep(10);
+  await until(async () => (await ready()) === 200);
   t.same((await user.send('GET', '/posts')).body, [post]);
 });
 

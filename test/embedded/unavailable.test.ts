@@ -1,6 +1,5 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { StoresDisagreeError, verifyOrClaim } from '../../db/installation.js';
 import { picture } from '../support/picture.js';
@@ -8,6 +7,7 @@ import { scrape } from '../support/prometheus.js';
 import type { TestResponse } from '../support/requests.js';
 import { startTestService } from '../support/service.js';
 import { freshDataDirectory, openTestStores } from '../support/stores.js';
+import { until } from '../support/until.js';
 
 // These tests rename directories of the embedded stores to make them unavailable.
 const service = await startTestService(t, { DATA_DIR: await freshDataDirectory(t) });
@@ -49,7 +49,7 @@ t.test(
       t.equal(metrics.value('store_available', { store: 'graph' }), 1);
     });
     const deletedName = post.image.split('/').at(-1);
-    while ((await readdir(directory.images)).includes(deletedName)) await sleep(50);
+    await until(async () => !(await readdir(directory.images)).includes(deletedName));
     const stored = (await readdir(directory.images)).filter((name) => !name.startsWith('.'));
     t.same(stored, [other.image.split('/').at(-1)], 'only the other image is left');
   },

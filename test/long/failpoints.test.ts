@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import type { Failpoint } from '../../db/support/failpoints.js';
@@ -12,6 +11,7 @@ import type { ServiceProcess } from '../support/processes.js';
 import { createSender, type TestResponse } from '../support/requests.js';
 import { createPost } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
+import { until } from '../support/until.js';
 import { PASSWORD, type RegisteredUser, registerUser } from '../support/users.js';
 
 /*
@@ -201,7 +201,7 @@ for (const { name, act, prepare, statuses, views, hits } of baselines) {
       const timesDone = views.slice(0, 2).findIndex((view) => isDeepStrictEqual(withoutLikeCounts(view), current));
       if (timesDone < 0) t.same(current, withoutLikeCounts(views[0]), 'the write is complete or absent');
       // Likes of a deleted account are removed with a delay.
-      while (timesDone >= 0 && !isDeepStrictEqual(await readViews(fixture), views[timesDone])) await sleep(50);
+      await until(async () => timesDone < 0 || isDeepStrictEqual(await readViews(fixture), views[timesDone]));
       if (response) t.equal(timesDone, 1, 'an acknowledged write is complete');
       const again = await act(fixture);
       t.equal(again.status, statuses[timesDone], 'the repeated write returns the expected status');

@@ -7,6 +7,7 @@ import { type ServiceProcess, startProcess } from '../support/processes.js';
 import type { Fault, FaultyProxy } from '../support/proxy.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
 import { freshStores, onServices } from '../support/stores.js';
+import { until } from '../support/until.js';
 import { ModelMismatchError } from './state.js';
 
 /** Embedded stores serve one process and cannot be made to fail; real servers serve two, through fault proxies. */
@@ -122,7 +123,7 @@ export class ServiceFixture {
     await this.#heal();
     await Promise.all(this.#slots.map((_, index) => this.#start(index)));
     for (const { service } of this.#slots) {
-      while (!(await fetch(`${service?.opsUrl}/readyz`)).ok) await sleep(20);
+      await until(async () => (await fetch(`${service?.opsUrl}/readyz`)).ok);
     }
     this.unavailableStores.clear();
     this.log('recovered');

@@ -1,5 +1,4 @@
 import { createServer, request } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import t, { type Test } from 'tap';
 import { needsAllServers, startFaultyStores } from '../faults/faulty-stores.js';
@@ -9,6 +8,7 @@ import { runCommand, startProcess } from '../support/processes.js';
 import { connectRedis } from '../support/redis.js';
 import { freshStores, needsServers, queryDatabase, queryGraph } from '../support/stores.js';
 import { overTls, writeCertificate } from '../support/tls.js';
+import { until } from '../support/until.js';
 
 /** The rows of each store. The first one shows whether the store is available. */
 const STORES = {
@@ -61,7 +61,7 @@ t.test('finds nothing wrong beside a running service, and leaves nothing behind'
   const { DATABASE_URL = '', REDIS_URL = '', S3_ENDPOINT = '', S3_BUCKET } = environment;
   const countGraph = () => queryGraph('MATCH (n) RETURN count(*) AS count');
   const before = await countGraph();
-  while (!(await fetch(`${service.opsUrl}/readyz`)).ok) await sleep(100);
+  await until(async () => (await fetch(`${service.opsUrl}/readyz`)).ok);
   const server = new RegExp(`^1\\d\\.\\d.* at ${new URL(DATABASE_URL).host}/test_.*, no TLS, \\d+ ms$`);
   const besideService = { ...environment, OPS_PORT: new URL(service.opsUrl).port };
   const output = await expectRows(t, besideService, {
@@ -80,7 +80,7 @@ t.test('finds nothing wrong beside a running service, and leaves nothing behind'
   t.same(await queryGraph("SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'doctor' RETURN name"), []);
   const redis = connectRedis(t, REDIS_URL);
   // The key of the check expires.
-  while ((await redis.keys('*doctor*')).length > 0) await sleep(100);
+  await until(async () => (await redis.keys('*doctor*')).length === 0);
 });
 
 t.test('accepts stores that no service has claimed yet', needsServers, async (t) => {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
 import { needsAllServers } from '../faults/faulty-stores.js';
@@ -15,6 +14,7 @@ import {
   type TestUser,
 } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
+import { until } from '../support/until.js';
 
 const DEVICE = 'A device whose login response is lost';
 const TITLE = 'A post whose response is lost';
@@ -126,7 +126,7 @@ t.test('writes whose response from a store is lost', needsAllServers, async (t) 
     await service.stores.db.deleteFrom('outbox').where('delivered', '=', true).execute();
     const cut = proxy.cutResponseTo(trigger);
     const [response] = await Promise.all([send(), cut]);
-    while ((await fetch(`${service.opsUrl}/readyz`)).status !== 200) await sleep(50);
+    await until(async () => (await fetch(`${service.opsUrl}/readyz`)).ok);
     const tookEffect = await hasTakenEffect();
     await expectConsistentStores(t, service.stores);
     return { status: response.status, tookEffect };

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeProtectedHeader } from 'jose';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
@@ -11,6 +10,7 @@ import { createOperator, type Operator, remainingCommands, type StartedService, 
 import { type ServerSet, startServerSet, whyNoServerSets } from '../support/server-sets.js';
 import { LONG_TIMEOUTS } from '../support/service.js';
 import { temporaryDirectory } from '../support/stores.js';
+import { until } from '../support/until.js';
 import { type RegisteredUser, registerUser } from '../support/users.js';
 
 const SECTIONS = [
@@ -122,10 +122,10 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (outer
         return JSON.parse(output).stores[store].ok;
       };
       await servers.stop(server);
-      while (await isAvailable()) await sleep(100);
+      await until(async () => !(await isAvailable()));
       t.equal(await statusOfMe(users[0]?.token ?? ''), store === 'postgres' ? 503 : 200);
       await servers.start(server);
-      while (!(await isAvailable())) await sleep(100);
+      await until(isAvailable);
       t.equal(await statusOfMe(users[0]?.token ?? ''), 200, 'without a restart');
     });
   }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import neo4j from 'neo4j-driver';
 import t, { type Test } from 'tap';
 import type { StoreName } from '../../db/support/errors.js';
@@ -11,6 +10,7 @@ import { needsNeo4j } from '../support/neo4j-graph.js';
 import { expectRefusedStart, spawnService, startProcess, untilListening } from '../support/processes.js';
 import { type Fault, startProxy } from '../support/proxy.js';
 import { freshStores, needsServers, queryDatabase, queryGraph, temporaryDirectory } from '../support/stores.js';
+import { until } from '../support/until.js';
 import { registerUser } from '../support/users.js';
 
 /** Disables the log, so that the output of a start is only its error message. */
@@ -120,7 +120,7 @@ for (const [fault, names] of [
     t.equal((await send('GET', '/posts')).status, 503);
     t.same(await unavailableStores(service), names);
     for (const name of names) await proxies[name].setFault('none');
-    while ((await unavailableStores(service)).length > 0) await sleep(50);
+    await until(async () => (await unavailableStores(service)).length === 0);
     t.same((await send('GET', '/posts')).body, [written.body]);
   });
 }

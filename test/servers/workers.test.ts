@@ -4,6 +4,7 @@ import { startAndFail, startProcess } from '../support/processes.js';
 import { scrape } from '../support/prometheus.js';
 import { repeatUntilSettled } from '../support/races.js';
 import { freshStores, needsServers } from '../support/stores.js';
+import { until } from '../support/until.js';
 
 const WORKERS = 2;
 
@@ -13,15 +14,16 @@ t.test('workers', needsServers, async (t) => {
   let readLines = 0;
   /** Waits for the next `count` lines with this message, and returns their process ids. */
   const waitForLines = async (message: string, count: number): Promise<number[]> => {
-    for (;;) {
-      const lines = service.output().split('\n').slice(readLines);
-      const found = lines.filter((line) => line.includes(`"msg":"${message}"`));
-      if (found.length >= count) {
-        readLines += lines.findIndex((line) => line === found[count - 1]) + 1;
-        return found.slice(0, count).map((line) => JSON.parse(line).pid);
-      }
-      await once(service.child.stdout as NonNullable<typeof service.child.stdout>, 'data');
-    }
+    let found: string[] = [];
+    await until(() => {
+      // The last line may be incomplete.
+      const lines = service.output().split('\n').slice(readLines, -1);
+      found = lines.filter((line) => line.includes(`"msg":"${message}"`)).slice(0, count);
+      if (found.length < count) return false;
+      readLines += lines.indexOf(found[count - 1] ?? '') + 1;
+      return true;
+    });
+    return found.map((line) => JSON.parse(line).pid);
   };
   let pids = await waitForLines('worker started', WORKERS);
 
