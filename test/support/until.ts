@@ -16,12 +16,15 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 
 /** Repeats a call of a store while the store is unavailable, and returns the result. Throws any other error. */
 export async function retryWhileUnavailable<Result>(call: () => Promise<Result>): Promise<Result> {
-  for (;;) {
+  const results: Result[] = [];
+  await until(async () => {
     try {
-      return await call();
+      results.push(await call());
+      return true;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      await sleep(10);
+      return false;
     }
-  }
+  });
+  return results[0] as Result;
 }
