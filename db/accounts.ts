@@ -37,7 +37,7 @@ interface Registration {
   passwordHash: string;
 }
 
-/** The outcome of a write if another account already has its username or email address. */
+/** The outcome of a write whose username or email address another account already has. */
 export interface FieldTaken {
   outcome: 'taken';
   field: 'username' | 'email';

@@ -8,7 +8,7 @@ import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
 /*
  * Keyset pagination for pages at a large offset of a list, and for lists with few visible posts.
  *
- * To skip an offset, or hidden posts, PostgreSQL reads all of them, which takes seconds in a list of millions. The list is
+ * To skip an offset or hidden posts, PostgreSQL reads the skipped posts, which takes seconds in a list of millions. The list is
  * therefore scanned in slices, newest first. Each slice starts after the last post of the previous slice, and the number of its
  * visible posts is subtracted from the remaining offset. Other statements can run between two slices, and a signal can end the
  * scan, for example when the client disconnects.
@@ -16,19 +16,19 @@ import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
  * There are two ways to find out which authors of a slice are private:
  *
  *   With a hash table   PostgreSQL hashes the ids of all accounts that are hidden from the viewer, once per slice. This is
- *                       several times as fast. The more accounts are private, the larger the slices, because the table is
- *                       built again for each slice.
+ *                       several times as fast as lookups. The more accounts are private, the larger the slices, because
+ *                       the table is built again for each slice.
  *   With lookups        PostgreSQL looks up each author. Used if so many accounts are private that the hash table could
  *                       exceed PostgreSQL's memory limit.
  */
 
-/** Pages at this offset or a larger one are read in slices. */
+/** Pages of a user's own posts at this offset or a larger one are read in slices. */
 const MIN_DEEP_OFFSET = 1000;
 
 /** The limit for deep pages: a process reads only one at a time. */
 export const DEEP_PAGE_LIMITS = { concurrency: 1, maxWaitMs: 3000 };
 
-/** Returns whether a page is read in slices, by `readDeepPage`. */
+/** Returns whether a page of a user's own posts is read in slices. For the feed, see `readByQuery`. */
 export const isDeep = ({ offset }: Page) => offset >= MIN_DEEP_OFFSET;
 
 /** The posts that are public or by one of these authors, or all posts by one author. */

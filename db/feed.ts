@@ -1,7 +1,7 @@
 import type { Abortable } from 'node:events';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { findIdsInSlices, isDeep, readDeepPage } from './deep-pages.js';
+import { findIdsInSlices, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { authorOf, idArray, newestFirst, type Page, type PostRow, selectPosts, withPrivacy } from './posts.js';
 import { type ConcurrencyLimiter, OverloadedError } from './support/concurrency-limiter.js';
@@ -15,9 +15,10 @@ import { filterVisible, type PostReaders, type PostsPage, readPage, recheckVisib
  * queries are tried one after another, until one of them fills the page:
  *
  *   1. The window: reads the newest posts and filters them for the viewer. It serves nearly every first page. Viewers for
- *      whom it was too small skip it for a minute.
+ *      whom it was too small skip it for a minute, except for smaller pages.
  *   2. The wide window: reads the ids of many more posts, filters the ids for the viewer, and then reads the posts of the page.
- *      It serves viewers who may see only a few of the newest posts, because most accounts are private.
+ *      It serves pages that end beyond the window, and viewers who may see only a few of the newest posts, because most
+ *      accounts are private.
  *   3. The viewer's own query: combines the newest public posts with the posts of the viewer and the viewer's friends. It serves
  *      all other pages. Concurrent requests share the query for the ids of the public posts. Pages that end beyond
  *      `MAX_SHARED_POSTS` are scanned in slices instead (see `deep-pages.ts`).
@@ -44,7 +45,10 @@ const MAX_SHARED_POSTS = 200;
 /** How long viewers skip the window after it was too small for them. */
 const WINDOW_SHORTFALL_TTL_MS = 60_000;
 
-/** The end of the default first page. For smaller pages a smaller window is read, which may be too small only by chance. */
+/**
+ * The end of the default first page. The shortfall of a smaller page is not recorded: its window is smaller too, and may have
+ * been too small only by chance.
+ */
 const MIN_SHORTFALL_END = 20;
 
 /** The maximum number of viewers who skip the window. */
@@ -206,7 +210,7 @@ async function readByQuery(stores: Stores, viewer: number, page: Page, client?: 
   const { db, read } = stores;
   const authors = [viewer, ...(await read.friendsOf(viewer))];
   const end = page.offset + page.limit;
-  if (isDeep(page) || end > MAX_SHARED_POSTS) {
+  if (end > MAX_SHARED_POSTS) {
     return readPage(read, viewer, page, (query) => readDeepPage(stores, { publicOrBy: authors }, query, client));
   }
   const publicIds = await read.newestPublicIds(end + 1);

@@ -24,7 +24,8 @@ interface NewSession {
 
 /**
  * Creates a session. Returns undefined if the password has changed since it was checked, or if the account was deleted. The
- * snapshot of the statement is older than its locks; `for share` makes it read the current version of the account's row.
+ * snapshot of the statement is older than its locks; `for share` makes the statement read the current version of the account's
+ * row.
  */
 export async function createSession(
   { db, statementTimeoutMs }: Pick<Postgres, 'db' | 'statementTimeoutMs'>,
@@ -60,7 +61,8 @@ export async function trimSessions(
 ): Promise<number> {
   if (liveSessions + MAX_CONCURRENT_LOGINS <= max) return 0;
   // All sessions are locked before they are counted, so that two concurrent logins do not delete more than the excess. Every
-  // login locks them by ascending id, so that two logins cannot deadlock. Other deletions lock them in another order.
+  // login locks them by ascending id, so that two logins cannot deadlock. Retried, because other deletions lock them in another
+  // order.
   const deletion = sql`
     with locked as materialized (
       select id, last_used_at from sessions
@@ -96,8 +98,8 @@ export async function findSessions(db: Database, ids: readonly string[]): Promis
 }
 
 /**
- * Sets `last_used_at` of these sessions to the current time. Skips sessions that another statement has locked: a later request
- * touches them. The statement therefore never waits, and cannot deadlock with logins that lock the same sessions.
+ * Sets `last_used_at` of these sessions to the current time. Skips sessions that another transaction has locked: a later
+ * request touches them. The statement therefore never waits, and cannot deadlock with logins that lock the same sessions.
  */
 export async function touchSessions(db: Database, ids: readonly string[]): Promise<void> {
   await sql`

@@ -84,6 +84,7 @@ interface EmbeddedJobs extends Pick<Maintenance, 'usage'> {
  *
  * @throws DataDirectoryInUseError, UnfinishedRestoreError
  * @throws DiskFullError, DatabaseNotOpenedError for the embedded PostgreSQL
+ * @throws StoreUnavailableError if S3 has neither a region nor an endpoint
  */
 export async function openBareStores(
   config: StoresConfig,

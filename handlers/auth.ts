@@ -63,7 +63,7 @@ export const auth: AuthHandlers<Handlers> = {
     return { status: 200, body: sessions.map((session) => sessionView(session, user.sessionId)) };
   },
 
-  // The contract also declares a 400, for a request without an identifiable session. It cannot occur here: a request is
+  // In the contract, the 400 also covers a session that cannot be identified. That case cannot occur here, because a request is
   // authenticated by its session.
   async deleteOtherSessions({ user, client }, { db }) {
     await deleteOtherSessions(db, user.account.id, user.sessionId);

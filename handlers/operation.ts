@@ -79,7 +79,7 @@ export interface Request<Id extends OperationId> {
   body: BodyOf<operations[Id]>;
   /** Undefined for operations without authentication. */
   user: UserOf<Id>;
-  /** The raw headers, with names in lower case. */
+  /** All headers, with names in lower case. They have not been validated. */
   headers: Readonly<IncomingHttpHeaders>;
   client: Client;
 }

@@ -94,7 +94,7 @@ export const profiles: ProfilesHandlers<Handlers> = {
 
 /**
  * Checks the password of the authenticated user. Returns undefined if it is wrong, and otherwise the credentials that it was
- * checked against. The write that follows fails if the password has been changed since then.
+ * checked against. A write that receives these credentials fails if the password has been changed since then.
  *
  * @throws HttpError 401 if the account has been deleted
  */

@@ -68,8 +68,8 @@ const ownIdProblems = (field: string, id: number | undefined, { account }: Authe
   id === account.id ? [fieldProblem('query', field, 'own_id')] : [];
 
 /**
- * The rules that JSON Schema cannot express, by operation. They run with schema validation, so that one 400 lists all
- * problems. The operations in `EARLY_OPERATIONS` (operation.ts) have none, because they may run before the user is known.
+ * The rules that JSON Schema cannot express, by operation. They run even if the schema reports problems, so that one 400 lists
+ * all problems. The operations in `EARLY_OPERATIONS` (operation.ts) have none, because they may run before the user is known.
  */
 export const rules: { [Id in Exclude<OperationId, EarlyOperationId>]?: RequestRule<Id> } = {
   register: ({ body, texts: { password } }) => accountProblems({ ...body, password }, body),

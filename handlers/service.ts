@@ -24,8 +24,8 @@ export interface Service {
   context: AppContext;
   stores: Stores;
   /**
-   * Stops the service: lets readiness checks fail for `shutdownDelaySeconds`, then completes the requests in progress and
-   * closes the stores.
+   * Stops the service: fails readiness checks for `shutdownDelaySeconds`, then completes the requests in progress and closes
+   * the stores.
    */
   stop(): Promise<void>;
 }

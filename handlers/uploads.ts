@@ -16,7 +16,7 @@ interface UploadOptions<Result> {
 
 /**
  * Stores the upload, if any, as a pending image, which `commit` has to claim (see `pending-images.ts`). Returns the result of
- * `commit` or of the earlier request.
+ * `commit`, or the one that `findEarlier` has found.
  *
  * @throws HttpError 413 when the account's storage quota would be exceeded
  */

@@ -10,7 +10,7 @@ import { startService } from '../handlers/service.js';
 import { printableError } from './support/command.js';
 import type { PrimaryMessage, WorkerMessage } from './workers.js';
 
-/** Returns a list of the configured stores. It contains only the hosts of URLs, because these may contain passwords. */
+/** Returns a list of the configured stores. It contains only the hosts of URLs, because a URL may contain a password. */
 function describeStores({ stores: { postgres, neo4j, s3 }, redis }: Config): string {
   const describeUrl = (name: string, url: string | undefined) =>
     url === undefined ? [] : [`${name} at ${new URL(url).host}`];
@@ -74,8 +74,8 @@ function stop(code = 0): void {
 }
 
 /**
- * Stops the service. Before the start is complete, exits as if there were no handler: without one, process 1 of a container
- * would ignore the signal.
+ * Stops the service. Before the start is complete, exits immediately, as a process without a handler would. A handler is needed
+ * for this too, because process 1 of a container ignores a signal that has no handler.
  */
 function onSignal(signal: NodeJS.Signals): void {
   if (running) stop();
@@ -93,7 +93,7 @@ async function end({ stop }: Running, code: number): Promise<never> {
 }
 
 try {
-  // Only `npm run dev` and the primary process open a channel to this process. It stops when they close it or exit.
+  // Only `npm run dev` and the primary process open a channel to this process, which stops when the channel closes.
   const disconnected = once(process, 'disconnect');
   if (cluster.isPrimary) process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   const config = readConfig(process.env);

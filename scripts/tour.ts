@@ -188,22 +188,22 @@ async function runTour(ada: User, ben: User): Promise<void> {
 
   await step('Ada makes her account private', 200, 'PUT /profiles/me', { user: ada, form: { private: 'true' } });
   await step('Ben can no longer see the post', 404, `GET /posts/${post.id}`, { user: ben });
-  await step('nor its image', 404, `GET ${post.image}`, { user: ben });
-  await step('and only the names in Ada’s profile', 200, `GET /profiles/${ada.id}`, { user: ben });
+  await step('Ben can no longer see its image', 404, `GET ${post.image}`, { user: ben });
+  await step('Ben sees only the names in Ada’s profile', 200, `GET /profiles/${ada.id}`, { user: ben });
 
   await step('Ben sends a friend request', 200, `POST /friends/request?to=${ada.id}`, { user: ben });
   await step('Ada lists her friend requests', 200, 'GET /friends/requests', { user: ada });
   await step('Ada accepts the request', 200, `POST /friends/accept?from=${ben.id}`, { user: ada });
   await step('Ben’s friends include Ada', 200, 'GET /friends', { user: ben });
-  await step('and her post is back in his feed', 200, 'GET /posts?limit=1', { user: ben });
-  await step('with its image', 200, `GET ${post.image}`, { user: ben });
+  await step('Ben finds her post in his feed again', 200, 'GET /posts?limit=1', { user: ben });
+  await step('Ben can see its image again', 200, `GET ${post.image}`, { user: ben });
 
   await step('Ben likes the post', 200, `POST /posts/like?id=${post.id}`, { user: ben });
-  await step('Ada edits it', 200, `PUT /posts/edit?id=${post.id}`, {
+  await step('Ada edits the post', 200, `PUT /posts/edit?id=${post.id}`, {
     user: ada,
     form: { text: 'Good to see you, Ben.' },
   });
-  await step('Ben reads it again, with his like', 200, `GET /posts/${post.id}`, { user: ben });
+  await step('Ben reads the post again, with his like', 200, `GET /posts/${post.id}`, { user: ben });
   await step('Ben unlikes the post', 200, `DELETE /posts/like?id=${post.id}`, { user: ben });
   await step('Ada deletes the post', 200, `DELETE /posts/delete?id=${post.id}`, { user: ada });
   await step('The post no longer exists', 404, `GET /posts/${post.id}`, { user: ada });

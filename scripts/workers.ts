@@ -21,7 +21,10 @@ export type WorkerMessage =
   /** The worker cannot run and has printed the reason. A replacement would fail for the same reason. */
   | { kind: 'failed' };
 
-/** A message from the primary process to a worker. Workers ignore signals, because signals to the process group reach them too. */
+/**
+ * A message from the primary process to a worker. Workers ignore signals, because a signal to the process group reaches the
+ * primary process and the workers.
+ */
 export type PrimaryMessage = { kind: 'stop' };
 
 interface RunningWorker {
@@ -56,7 +59,7 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
   /** The worker for which `restartEach` starts a successor. */
   let beingReplaced: RunningWorker | undefined;
 
-  /** Starts a worker. `stop` waits for it. */
+  /** Starts a worker. `stop` waits until a start in progress has ended. */
   function start(): Promise<void> {
     const starting = startWorker();
     starts.add(starting);

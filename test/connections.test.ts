@@ -36,7 +36,7 @@ t.test('responds to bytes that are not HTTP with a standard error whose request 
     ['no HTTP at all', '400', 'hello\r\n\r\n'],
     ['another version', '400', 'GET /posts HTTP/9.9\r\nHost: x\r\n\r\n'],
     ['CONNECT, which is for proxies', '400', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['a body that breaks off', '400', BROKEN_LOGIN],
+    ['an invalid chunk size in a body', '400', BROKEN_LOGIN],
     ['a URL that is too long', '431', `GET /${padding} HTTP/1.1\r\nHost: x\r\n\r\n`],
   ] as const) {
     const { body, id, ...response } = parseResponse(await write(t, bytes));

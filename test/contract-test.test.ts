@@ -155,6 +155,15 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
   t.test('--only-failed selects the rules that failed in a report', async (t) => {
     const { output } = await runContractTest(t, '--list', '--only-failed', files.json);
     t.match(output, /^sites.likePost: .*\nsites.unlikePost: .*\nhttp.cors.closed: .*\n$/);
+    const report = join(files.folder, 'document.json');
+    await writeFile(report, JSON.stringify({ rules: [{ id: 'document.likePost', verdict: 'failed' }] }));
+    const { output: all } = await runContractTest(t, '--list', '--only-failed', report);
+    t.match(all, /^likes\.like\./m, 'the rules that send the requests');
+    await writeFile(report, JSON.stringify({ rules: [{ id: 'document.likePost', verdict: 'passed' }] }));
+    t.match(await runContractTest(t, '--list', '--only-failed', report), {
+      code: 2,
+      output: `${report}: no rule failed\n`,
+    });
   });
 
   t.test('--bail stops after the first failure', async (t) => {
@@ -254,7 +263,7 @@ t.test('every rule fails against an implementation that sends malformed response
   t.same([accounts, undeletedAccounts], [0, []]);
 });
 
-t.test('detects another service before it creates an account', async (t) => {
+t.test('creates no account on a service that is overloaded or does not implement the contract', async (t) => {
   const requestLines: string[] = [];
   const always =
     (status: number, body: unknown, headers = {}): RequestListener =>
@@ -324,6 +333,7 @@ t.test('exits with 2 and one line if it cannot run', async (t) => {
     [['--base-url', unreachable, '--only', 'likes', '--skip', '*'], /^no rule is selected; slow rules need --slow$/],
     [['--base-url', unreachable, '--known-failures', 'no.txt'], /^ENOENT: .*no.txt/],
     [['--base-url', unreachable, '--only-failed', 'README.md'], /^README.md is not a JSON report of a run$/],
+    [['--base-url', unreachable, '--json', '.'], /^EISDIR: /],
     [['--base-url', unreachable, '--timeout', 'long'], /^--timeout: /],
     [['--base-url', unreachable, '--timeout', 'Infinity'], /^--timeout: /],
     [['--base-url', unreachable], /^Contract .*\nno response to POST \/auth\/login: .*ECONNREFUSED/],

@@ -19,19 +19,19 @@ const isSlice = ({ text }: { text: string }) => text.includes(') slice');
 /** Occupies a slot of a concurrency limiter. Returns a function that frees it. */
 async function occupySlot(limiter = service.stores.deepPages) {
   let free = () => {};
-  const isFree = new Promise<void>((resolve) => {
+  const freed = new Promise<void>((resolve) => {
     free = resolve;
   });
   await new Promise<void>((started) => {
     void limiter.run(async () => {
       started();
-      await isFree;
+      await freed;
     });
   });
   return free;
 }
 
-t.test('a deep page, and a large page of own posts, time out with 503 while other pages are served', async (t) => {
+t.test('a deep page and a large page of own posts return 503 if no slot is free; others are served', async (t) => {
   const { deepPages, largePages } = service.stores;
   const slots = [];
   for (const limiter of [deepPages, largePages, largePages, largePages, largePages])
@@ -63,7 +63,7 @@ for (const path of ['/posts', '/posts/me']) {
     t.equal(service.logged().slice(logged), '', 'no error is logged');
     freeSlot();
     await user.send('GET', `${path}?offset=6000`);
-    t.equal(statements.filter(isSlice).length, 1, 'only the later request is read');
+    t.equal(statements.filter(isSlice).length, 1, 'only the page of the later request is read');
   });
 }
 
@@ -101,7 +101,7 @@ t.test('the size of slices does not change the pages', async (t) => {
   t.pass('every page');
 });
 
-t.test('a hash table is used for at most the maximum number of private accounts', async (t) => {
+t.test('a scan uses a hash table of private accounts, or lookups if there are too many of them', async (t) => {
   const { db } = service.stores;
   await service.createUser({ private: true });
   const accounts = await db.selectFrom('accounts').select('id').where('private', '=', true).execute();

@@ -37,7 +37,7 @@ const asDocumented = (documented: string) =>
       .replace(/id":\d+/g, 'id":\\d+')}$`,
   );
 
-t.test('the tour runs as written and prints the documented output', async (t) => {
+t.test('the tour with curl runs as written and prints the documented output', async (t) => {
   const service = await startTestService(t);
   const [tour, printed] = fencedBlocks(readSection(README, 'A tour with curl'));
   const commands = tour?.content ?? '';
@@ -83,7 +83,7 @@ t.test('every documented npm command exists', async (t) => {
   }
 });
 
-t.test('every path of the layout exists', async (t) => {
+t.test('every path of the source tree in CONTRIBUTING exists', async (t) => {
   const tree = fencedBlocks(readSection(CONTRIBUTING, 'Where things are')).at(-1)?.content ?? '';
   let directory = '';
   let count = 0;

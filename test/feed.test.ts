@@ -111,20 +111,20 @@ t.test('own posts of the same instant are ordered by their ids', async (t) => {
 
 t.test('with mostly private authors each user gets every visible post once and in order', async (t) => {
   await emptyFeed();
-  const [open, stranger, friend] = (await createUsers(3)) as [TestUser, TestUser, TestUser];
+  const [publicUser, stranger, friend] = (await createUsers(3)) as [TestUser, TestUser, TestUser];
   const privateUsers = await createUsers(11, { private: true });
   const [owner, one, other] = privateUsers as [TestUser, TestUser, TestUser];
   await befriend(friend, one);
   await befriend(other, friend);
   await befriend(one, other);
   await friend.send('POST', `/friends/request?to=${owner.id}`);
-  await seed([open, ...privateUsers], 360);
+  await seed([publicUser, ...privateUsers], 360);
 
   const viewers: [who: string, viewer: TestUser, sees: TestUser[]][] = [
-    ['a stranger', stranger, [open]],
-    ['a friend of two, with a request to a third', friend, [open, one, other]],
-    ['a private author', owner, [open, owner]],
-    ['a private author with a friend', one, [open, one, other]],
+    ['a stranger', stranger, [publicUser]],
+    ['a friend of two, with a request to a third', friend, [publicUser, one, other]],
+    ['a private author', owner, [publicUser, owner]],
+    ['a private author with a friend', one, [publicUser, one, other]],
   ];
   for (const [description, viewer, sees] of viewers) {
     const expected = await expectedFeed(sees);
@@ -140,17 +140,18 @@ t.test('with mostly private authors each user gets every visible post once and i
 for (const hidden of [WINDOW_POSTS + 20, WIDE_WINDOW_POSTS - 100, WIDE_WINDOW_POSTS + 20]) {
   t.test(`${hidden} hidden posts do not end the feed`, async (t) => {
     await emptyFeed();
-    const [open, stranger] = (await createUsers(2)) as [TestUser, TestUser];
+    const [publicUser, stranger] = (await createUsers(2)) as [TestUser, TestUser];
     const privateUser = await service.createUser({ private: true });
-    await seed([open], 30);
+    await seed([publicUser], 30);
     await seed([privateUser], hidden);
-    await expectPages(t, stranger, await expectedFeed([open]), 'a stranger');
-    await expectPages(t, privateUser, await expectedFeed([open, privateUser]), 'the author');
+    await expectPages(t, stranger, await expectedFeed([publicUser]), 'a stranger');
+    await expectPages(t, privateUser, await expectedFeed([publicUser, privateUser]), 'the author');
 
-    // The newest visible posts are one fewer than a page, exactly a page, and one more.
+    // The visible posts that are newer than the hidden ones: one fewer than a page, exactly a page, and one more.
     for (const extra of [19, 1, 1]) {
-      await seed([open], extra);
-      t.strictSame(await followAll(stranger, '/posts?limit=20'), await expectedFeed([open]), `after ${extra} more`);
+      await seed([publicUser], extra);
+      const followed = await followAll(stranger, '/posts?limit=20');
+      t.strictSame(followed, await expectedFeed([publicUser]), `after ${extra} more`);
     }
   });
 }
@@ -168,7 +169,7 @@ t.test('if nearly all posts are hidden, concurrent users share the scan for publ
 });
 
 t.test(
-  'a viewer for whom the window was too small skips it, except for smaller pages; no friendship is looked up for it',
+  'a viewer skips the window after it was too small, except for smaller pages; the window looks up no friendships',
   async (t) => {
     await emptyFeed();
     const [[hidden], [viewer]] = [await createUsers(1, { private: true }), await createUsers(1)];
@@ -210,8 +211,8 @@ t.test('only one scan for public posts runs at a time', async (t) => {
 
 t.test('a post that is deleted between two queries of a page does not end the feed', async (t) => {
   await emptyFeed();
-  const [[hidden], [open, viewer]] = [await createUsers(1, { private: true }), await createUsers(2)];
-  await seed([open as TestUser], 25);
+  const [[hidden], [publicUser, viewer]] = [await createUsers(1, { private: true }), await createUsers(2)];
+  await seed([publicUser as TestUser], 25);
   await seed([hidden as TestUser], WIDE_WINDOW_POSTS);
   const { read } = service.stores;
   const newestPublicIds = async (count: number) => {
@@ -250,7 +251,7 @@ t.test('friendships are read after the posts: a post created after a friendship 
   // The friendship ends, and the secret post is created, immediately before the posts are read.
   const byRows = { ...read, newestPosts: (count: number) => endFriendship().then(() => read.newestPosts(count)) };
   // The friendship ends immediately after the friends have been read for the `times`th time. The first of these reads is
-  // concurrent with that of the ids, which waits for the end of the friendship.
+  // concurrent with that of the ids. With 1, the read of the ids waits for the end of the friendship.
   const onceFriendsAreRead = (times: number) => {
     let left = times;
     let resume = () => {};
@@ -271,7 +272,7 @@ t.test('friendships are read after the posts: a post created after a friendship 
   for (const [path, readers, limit, hidden] of [
     ['by the window of rows', byRows, 20, 0],
     ['by the window of ids', onceFriendsAreRead(1), WINDOW_POSTS, 0],
-    ['by the user’s own query', onceFriendsAreRead(2), 20, WIDE_WINDOW_POSTS],
+    ['by the viewer’s own query', onceFriendsAreRead(2), 20, WIDE_WINDOW_POSTS],
   ] as const) {
     await befriend(friend, author);
     const shared = await createPost(author);

@@ -13,7 +13,7 @@ import { freshStores, openTestStores } from './support/stores.js';
 const service = await startTestService(t);
 const { db, graph } = service.stores;
 
-t.test('lists omit deleted accounts before the graph has caught up, and they cannot be requested', async (t) => {
+t.test('lists omit deleted accounts before the graph is updated; requests from or to them return 404', async (t) => {
   const user = await service.createUser();
   const [deletedFriend, remainingFriend] = [await service.createUser(), await service.createUser()];
   const [deletedRequester, requester] = [await service.createUser(), await service.createUser()];
@@ -27,7 +27,7 @@ t.test('lists omit deleted accounts before the graph has caught up, and they can
   t.same(await idsIn('/friends/requests'), [requester.id]);
 });
 
-t.test('a friendship change reports whether the user’s own account or the relation does not exist', async (t) => {
+t.test('a friendship change reports whether the user’s own account or the other one is missing', async (t) => {
   const { id } = await service.createUser();
   const deleted = 999_999;
   for (const transition of ['accept', 'decline', 'cancel', 'unfriend'] as const) {
@@ -92,10 +92,10 @@ const likesOf = (people: number[], posts: number[]) =>
 
 /** Expects the stored like counts to equal the numbers of likes. */
 async function expectCountsAgree(t: Test, db: Database | DatabaseTransaction, message: string) {
-  const { rows: counted } = await sql`select post_id, likes from graph_like_counts order by 1`.execute(db);
-  const { rows: stored } = await sql`
+  const { rows: stored } = await sql`select post_id, likes from graph_like_counts order by 1`.execute(db);
+  const { rows: counted } = await sql`
     select post_id, count(*) as likes from graph_likes group by 1 order by 1`.execute(db);
-  t.same(counted, stored, message);
+  t.same(stored, counted, message);
 }
 
 t.test('the graph in tables keeps like counts up to date through every change', async (t) => {
@@ -117,7 +117,7 @@ t.test('the graph in tables keeps like counts up to date through every change', 
   t.same(await countLikes(graph, highIds(5, 9, 1, 2, 3, 5)), [1, 0, 3, 2, 0, 1], 'in the order of the posts');
 });
 
-t.test('transactions that count likes of the same posts do not deadlock', async (t) => {
+t.test('transactions that change likes of the same posts do not deadlock', async (t) => {
   const posts = highIds(...Array.from({ length: 20 }, (_, post) => 100 + post));
   const some = (person: number, of: number) => posts.filter((post) => (post * 7 + person) % of === 0);
   const change = (person: number) =>
@@ -150,11 +150,11 @@ t.test('after a start, new accounts and posts do not get ids that the graph cont
 });
 
 t.test('the migration counts existing likes', async (t) => {
-  const { '0004-like-counts': addCounts, ...before } = migrations;
+  const { '0004-like-counts': addCounts, ...others } = migrations;
   await db.transaction().execute(async (trx) => {
     await sql`create schema before_counts`.execute(trx);
     await sql`set local search_path to before_counts`.execute(trx);
-    for (const migration of Object.values(before)) await migration.up(trx);
+    for (const migration of Object.values(others)) await migration.up(trx);
     await sql`insert into graph_likes (post_id, person_id) values (1, 1), (1, 2), (7, 1)`.execute(trx);
     await addCounts?.up(trx);
     await expectCountsAgree(t, trx, 'in a separate schema');

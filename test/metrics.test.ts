@@ -30,7 +30,7 @@ function createTestMetrics(t: Test) {
   return { ...metrics, read: async () => new Exposition(await metrics.text()) };
 }
 
-/** Sources of metrics without stores. */
+/** Sources of the metrics of stores, for tests without stores. */
 const noStores = { pools: () => ({}), readStates: async () => ({}), backlog: async () => [], freeBytes: async () => 0 };
 
 t.test('responds in the Prometheus text format, with metrics of the process and of its disk', async (t) => {
@@ -110,7 +110,7 @@ t.test('calls to the stores are counted by verb', async (t) => {
   t.equal(calls('graph', 'relationsBetween'), 1);
 });
 
-t.test('the outcome of each store call is reported', async (t) => {
+t.test('reports the outcome of each store call that returns a promise', async (t) => {
   const calls: [verb: string, outcome: Outcome][] = [];
   const observer: Observer = {
     ...noopObserver,

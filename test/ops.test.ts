@@ -89,7 +89,7 @@ t.test('stops although a client has opened a connection without a request', { ti
   const { opsUrl, stop } = await startTestService(t);
   const { socket, closed } = openConnection(t, opsUrl);
   await once(socket, 'connect');
-  // Once this has a response, the connection above has been accepted.
+  // Once this request has a response, the connection above has been accepted.
   await fetch(`${opsUrl}/livez`);
   await stop();
   await closed;

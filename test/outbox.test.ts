@@ -88,7 +88,7 @@ t.test('the relay does not read the backlog of one store to find the due entries
   });
 });
 
-t.test('a removal of many edges stops between transactions, and the next delivery continues it', async (t) => {
+t.test('a stop ends a removal of many edges between transactions; the next delivery continues it', async (t) => {
   const { db, graph, outbox } = await openStoresWithoutRelay(t, await freshStores(t));
   const noEdges = { friendships: [], requests: [], likes: [] };
   const [removed, ...others] = Array.from({ length: MAX_EDGES_PER_REMOVAL + 2 }, (_, index) => 6_000_000 + index);
@@ -139,6 +139,7 @@ t.test('the pause before a retry doubles, up to 5 s for an unavailable store and
   const { db, outbox, directory } = await openTestStores(t, { DATA_DIR: await freshDataDirectory(t) }, log);
   // The relay would also deliver the entries.
   await outbox.stop();
+  // A directory in place of the image file, so that the removal fails.
   const inTheWay = 'f'.repeat(32);
   await mkdir(join(directory.images, inTheWay));
   for (const [kind, key, expected] of [
@@ -183,7 +184,7 @@ t.test('the pause before a retry doubles, up to 5 s for an unavailable store and
   );
 });
 
-t.test('stopping waits for deliveries that take longer than the request', async (t) => {
+t.test('stopping waits for inline deliveries that continue after their request', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -216,7 +217,7 @@ t.test('keeps the bytes of an image that a row has claimed', async (t) => {
   await db.updateTable('accounts').set({ picture }).where('id', '=', author).execute();
   await outbox.deliver(await enqueueEntries([name, picture].map((key) => ({ kind: 'image', key }))));
   const left = await listImageNames(images);
-  t.ok(left.includes(name) && left.includes(picture), 'other delivered entries for the images do not remove them');
+  t.ok(left.includes(name) && left.includes(picture), 'further entries for the images do not remove them');
 });
 
 t.test('removes unclaimed bytes immediately, whether the write is refused or fails', async (t) => {
@@ -232,7 +233,7 @@ t.test('removes unclaimed bytes immediately, whether the write is refused or fai
   );
   t.equal(created, undefined, 'the author’s account does not exist');
   const author = await account();
-  // PostgreSQL rejects the row of the key after the image has been claimed, because its hash contains a zero byte.
+  // After the image has been claimed, PostgreSQL rejects the row of the key, because the hash of the form contains a zero byte.
   const request = { account: author, key: 'k', formHash: '\0' };
   const rolledBack = withPendingImage(stores, await upload(), (image) =>
     createPostOnce(stores, request, { title: 'T', text: 'T', image }),

@@ -46,7 +46,7 @@ t.test('opening the stores purges expired sessions and idempotency keys, and no 
   await expectPurged(t, await openTestStores(t, environment), account);
 });
 
-t.test('a purge reads only the expired rows, from an index', async (t) => {
+t.test('a purge uses an index to find the expired rows', async (t) => {
   const { db } = await openTestStores(t);
   await db.transaction().execute(async (trx) => {
     const countScans = async () => {
@@ -54,7 +54,7 @@ t.test('a purge reads only the expired rows, from an index', async (t) => {
         where relname in ('sessions', 'idempotency_keys') order by 1`.execute(trx);
       return rows;
     };
-    // Otherwise PostgreSQL would scan an empty table.
+    // Otherwise PostgreSQL would scan the tables without an index, because they are empty.
     await sql`set local enable_seqscan = off`.execute(trx);
     const before = await countScans();
     await purgeExpiredSessions(trx);

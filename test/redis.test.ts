@@ -101,11 +101,11 @@ t.test('with Redis', needsRedis, async (t) => {
     const other = 'other@people.example';
     t.same([await tryWrongPassword(0, other), await tryWrongPassword(0, other)], [401, 401]);
     await admin.del(await admin.keys('social-posting:failed-passwords:*'));
-    t.equal(await tryWrongPassword(0), 'locked', 'a service also keeps its own count');
+    t.equal(await tryWrongPassword(0), 'locked', 'a service also counts in memory');
     t.same(
       [await tryWrongPassword(0, other), await tryWrongPassword(0, other)],
       [401, 'locked'],
-      'a lower count does not replace it',
+      'a lower count in Redis does not replace the count in memory',
     );
   });
 
@@ -155,7 +155,7 @@ t.test('with Redis', needsRedis, async (t) => {
       for (const counted of [1, 2, 3]) t.equal(await one.count(address), counted, 'counting in memory starts at zero');
       await until(() => newMessages().length > 0);
       for (const counted of [4, 5, 6]) t.equal(await one.count(address), counted);
-      t.equal(await two.count(address), 3, 'the other process keeps counting in Redis');
+      t.equal(await two.count(address), 3, 'the other service keeps counting in Redis');
       for (let round = 0; round < 8; round += 1) t.equal((await one.login(address)).status, 400);
       t.equal((await one.login(address)).status, 429, 'the limits are the same');
       const ready = await fetch(`${one.service.opsUrl}/readyz`);

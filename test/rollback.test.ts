@@ -30,7 +30,7 @@ interface Column {
   optional: boolean;
 }
 
-t.test('no migration removes or changes what the previous version uses', async (t) => {
+t.test('no migration removes or changes a column, or adds a required column to a table', async (t) => {
   const { stores } = readConfig({ DATA_DIR: await temporaryDirectory(t) });
   const { maintenanceDb: db, close } = await openBareStores(stores, silentLog);
   t.teardown(close);

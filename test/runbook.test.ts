@@ -17,7 +17,7 @@ const TESTS = ['test/embedded/runbook.test.ts', 'test/servers/runbook.test.ts'].
 t.test('every block of commands is run by a test, or marked with the reason why not', async (t) => {
   t.ok(blocks.length > 30);
   const fences = [...page.matchAll(/^ *```/gm)].length / 2;
-  t.equal(blocks.length, fences, 'every block is marked as sh');
+  t.equal(blocks.length, fences, 'every block has the language sh');
   for (const { section, mark, commands } of blocks) {
     if (mark === '')
       t.ok(

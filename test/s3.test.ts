@@ -151,7 +151,7 @@ async function testS3(endpoint: string): Promise<void> {
 
   await t.test('calls that time out do not exceed the maximum number of connections', async (t) => {
     const { proxy, images } = await openThroughProxy(t, { poolSize: 2, timeoutMs: 300 });
-    // Longer than the timeout of a call, and shorter than that of the probe, which keeps the store available.
+    // Longer than the timeout of a call, but shorter than that of the probe, so that the store stays available.
     await proxy.setFault({ latencyMs: 400 });
     let mostOpen = 0;
     const calls: Promise<void>[] = [];
@@ -288,7 +288,7 @@ async function testS3(endpoint: string): Promise<void> {
     t.same(await readdir(t.testdirName), []);
   });
 
-  await t.test('without disk space for unread bytes only the slow stream fails', async (t) => {
+  await t.test('if unread bytes cannot be written to disk, only the slow stream fails', async (t) => {
     const images = await openImages(t, { directory: join(uploads, 'missing') });
     const name = await put(images, randomBytes(LARGE_BYTES));
     const slow = await openStream(images, name);

@@ -76,7 +76,7 @@ t.test('error responses do not repeat passwords or tokens', async (t) => {
   t.notMatch(service.logged(), SECRET);
 });
 
-t.test('stored files are accessible only to the owner of the process', async (t) => {
+t.test('the directories of stored files are accessible only to the user who runs the service', async (t) => {
   const { directory } = service.stores;
   await createPost(await service.createUser(), { image: picture() });
   const databases = onServices ? [] : [directory.postgres];

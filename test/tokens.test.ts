@@ -27,7 +27,7 @@ const now = Math.floor(Date.now() / 1000);
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Returns a token with these claims, signed as the service does unless a header or a key says otherwise. */
+/** Returns the user's token with these claims changed, signed as by the service unless a header or a key is given. */
 function forge(
   changes: Record<string, unknown> = {},
   header: Record<string, unknown> = {},

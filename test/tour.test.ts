@@ -115,7 +115,7 @@ t.test('deletes an account whose registration got no response', async (t) => {
   await expectEmptyStores(t, service.stores);
 });
 
-t.test('deletes its accounts on Ctrl-C, which arrives twice', async (t) => {
+t.test('deletes its accounts on Ctrl-C, even if the signal arrives again during the deletion', async (t) => {
   let child: ChildProcess | undefined;
   const url = await startInterceptor(t, service.url, (request) => {
     if (request === 'POST /posts/create' || request === 'DELETE /profiles/me') child?.kill('SIGINT');

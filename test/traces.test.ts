@@ -68,7 +68,7 @@ const linesOf = (log: string, message: string) => parseLog(log).filter(({ msg })
 t.test('a request has one span, named by its operation, and its store calls are beneath it', async (t) => {
   const receiver = await startReceiver(t);
   const service = await startTraced(t, receiver, {
-    // The shutdown exports all spans.
+    // An hour, so that only the shutdown exports spans.
     OTEL_BSP_SCHEDULE_DELAY: '3600000',
     OTEL_SERVICE_NAME: 'another-name',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
@@ -135,7 +135,7 @@ t.test('a failed store call marks its span, its batch and its request as errors,
   for (const body of receiver.bodies) t.notOk(body.includes('relation'));
 });
 
-t.test('a trusted proxy continues its trace, and decides whether it is sampled', async (t) => {
+t.test('continues the trace of a trusted proxy, which decides whether it is sampled', async (t) => {
   const receiver = await startReceiver(t);
   const service = await startTraced(t, receiver, TRUSTED);
   await service.send('GET', '/auth/me', { headers: { ...traceparent('01'), tracestate: 'vendor=state' } });
@@ -244,7 +244,7 @@ t.test('a failing receiver affects no request, and is logged once per outage', a
   const service = await startTraced(t, receiver);
   const outages = () => linesOf(service.logged(), 'traces cannot be exported').length;
   const recoveries = () => linesOf(service.logged(), 'traces are exported again').length;
-  /** Sends requests until the receiver has refused or accepted two more exports, and each result is known. */
+  /** Sends requests until the receiver has responded to two more exports, and `isKnown` accepts what was logged since. */
   const exportTwice = async (isKnown: () => boolean) => {
     const goal = receiver.bodies.length + 2;
     while (receiver.bodies.length < goal || !isKnown()) {

@@ -83,7 +83,7 @@ t.test('finds violations, and repairs them on request', async (t) => {
     t.notOk(await images.get(names[0] ?? ''));
   });
 
-  t.test('accounts with a wrong count of stored bytes', async (t) => {
+  t.test('accounts with a wrong number of stored bytes', async (t) => {
     const accounts = await repeat(3, () => account());
     for (const author of accounts) await postWithImage(author);
     await sql`update accounts set stored_bytes = 7, picture_bytes = 3 where id = any(${accounts})`.execute(db);
@@ -158,7 +158,7 @@ t.test('reports violations that a repair cannot fix, each time', async (t) => {
     await images.remove('backup-of-monday.tar');
   });
 
-  t.test('images that the store does not remove, each of which is tried once', async (t) => {
+  t.test('images that the store does not remove; each removal is tried once', async (t) => {
     const names = await repeat(40, () => storeImage());
     const remove = () => Promise.reject(new StoreUnavailableError('images'));
     const refusing = { ...stores, images: { ...images, remove } };

@@ -9,7 +9,7 @@ import { openTestStores, queryGraph } from './support/stores.js';
 const MAINTENANCE =
   /^(PERSON_IDS|POST_IDS|EDGES_OF|ADD_FRIENDSHIPS|REMOVE_FRIEND_EDGES|READ_CLAIM|CLAIM|RELEASE|HIGHEST_\w+|CONSTRAINTS|AWAIT_INDEXES)$/;
 
-t.test('warms up every statement of requests', async (t) => {
+t.test('warms up every Cypher statement of requests', async (t) => {
   const warmed = warmUpStatements().map(([statement]) => statement);
   const missing = Object.entries(cypher).flatMap(([name, statement]) =>
     MAINTENANCE.test(name) || warmed.includes(statement as string) ? [] : [name],

@@ -33,7 +33,7 @@ const EXCLUDED = new Set(['postmaster.pid', 'postmaster.opts', 'pgsql_tmp']);
  * @param prefix the directory of its files in the archive
  */
 export async function startBaseBackup(db: Database, directory: string, prefix: string): Promise<BaseBackup> {
-  // This fails if an earlier backup is still in progress in this session, because it was not ended.
+  // Fails if an earlier backup in this session was not ended. In that case, that backup is ended, and the start is repeated.
   const firstSegment = await startInPostgres(db).catch(async (error) => {
     await stopInPostgres(db).catch(() => {
       throw error;

@@ -79,10 +79,10 @@ export interface SocialGraph {
   readonly kind: 'embedded' | 'neo4j';
   /** Whether accounts and posts need nodes. If not, new accounts and posts need no outbox entry. */
   readonly hasNodes: boolean;
-  /** The maximum time after which the server may still commit the write of an abandoned call; 0 if it cannot. */
+  /** How long after a call was abandoned the server may still commit its write; 0 if it cannot. */
   readonly maxCommitDelayMs: number;
 
-  /** Returns the graph for use while a transaction holds the advisory locks. With tables, its writes are part of it. */
+  /** Returns the graph for use while `trx` holds the advisory locks. With tables, the graph's writes are part of `trx`. */
   within(trx: DatabaseTransaction): SocialGraph;
 
   /** Returns the friendships between two lists of people, and the likes of posts. A page of posts needs both. */

@@ -65,7 +65,7 @@ export interface Neo4jConnection {
 /** The wait before a retry. One or two retries usually resolve a deadlock. */
 const RETRY_BACKOFF_MS = { first: 20, max: 320 };
 
-/** The maximum number of retries after errors other than contention. Calls to a stopped server fail before they time out. */
+/** Limits retries after errors other than contention, so that calls to a stopped server fail before they time out. */
 const MAX_RETRIES = 5;
 
 /** A connection that was idle for longer than this is tested before it is used: a firewall may have dropped it. */

@@ -16,7 +16,7 @@ interface Options {
 
 /**
  * Returns a stream of the same bytes as `body`. It reads `body` at full speed, so that a slow client does not occupy a
- * connection of the store. Bytes that the client has not read yet wait in memory. When the memory is full, the bytes that
+ * connection to the store. Bytes that the client has not read yet wait in a buffer in memory. When it is full, the bytes that
  * follow are written to an unlinked temporary file, which the operating system deletes when the stream or the process ends.
  *
  * `receive` copies from the store to memory while the client keeps up, and to the file otherwise. `serve` copies from the file

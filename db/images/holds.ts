@@ -16,7 +16,7 @@ export function withHolds(store: ImageStore): ImageStore & { holds: ImageHolds }
   /** Resolves when `put` may continue. Undefined while there is no hold. */
   let putsReleased: Promise<void> | undefined;
 
-  /** Adds a call to those in progress until it is complete. */
+  /** Records a call as in progress until it is complete. */
   function track(kind: keyof typeof inProgress, call: Promise<void>): Promise<void> {
     const settled = call.catch(() => undefined).finally(() => inProgress[kind].delete(settled));
     inProgress[kind].add(settled);

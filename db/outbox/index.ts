@@ -148,7 +148,10 @@ export function createOutbox(
     }
   }
 
-  /** Reschedules an entry after a failed delivery, with exponential backoff. Returns the number of attempts so far. */
+  /**
+   * Reschedules an entry after a failed delivery, with exponential backoff. Returns the number of attempts so far, or undefined
+   * if the entry has been deleted or is no longer due.
+   */
   async function reschedule(id: number, maxBackoffSeconds: number): Promise<number | undefined> {
     const entry = await db
       .updateTable('outbox')

@@ -20,7 +20,7 @@ export const typeParsers = {
   },
 };
 
-/** A timestamp in UTC, as PostgreSQL formats it: the date, the time in seconds, and the fraction, without trailing zeros. */
+/** A timestamp in UTC, as PostgreSQL formats it: date, time, and the fraction of a second without its trailing zeros. */
 const UTC_TIMESTAMP = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
 
 /** Converts a timestamp of PostgreSQL to the format of the API. Avoids `Date` if possible, because it is much slower. */
@@ -60,9 +60,9 @@ function statementName(text: string): string {
 /**
  * Returns a client class whose statements run through the circuit breaker.
  *
- * When a statement fails with StoreUnavailableError, its connection is closed. The server then rolls back an open
- * transaction, but a statement outside a transaction may still complete. If the server itself reported the error, the
- * connection works, and it stays open for the rollback.
+ * When a statement fails with StoreUnavailableError, its connection is closed, unless the server itself reported the error:
+ * then the connection works, and stays open for the rollback. When a connection is closed, the server rolls back an open
+ * transaction, but a statement outside a transaction may still complete.
  */
 export function clientWithBreaker(breaker: CircuitBreaker): typeof pg.Client {
   return class extends PreparedStatementClient {

@@ -42,7 +42,7 @@ const INTERVAL_MS = 2000;
 /** A checkpoint is due when this much WAL was written since the last one. Replaying it takes less than a second. */
 const CHECKPOINT_WAL_BYTES = 32 * 1024 * 1024;
 
-/** A table with at least this urgency is vacuumed even while the connection is in use. Under load, it is never idle. */
+/** A table with at least this urgency is vacuumed even while the connection is in use: under load, it is always in use. */
 const BUSY_URGENCY = 4;
 
 /** The default of `firstVacuumDelayMs`. */
@@ -53,7 +53,7 @@ interface DueTable {
   /**
    * The highest of these ratios: the numbers of changed and of inserted rows, and the age of transaction ids, each divided by
    * the threshold of PostgreSQL's settings. A table is due at 1. A table of the service that was not vacuumed since the start
-   * has an urgency of at least 1, and after `firstVacuumDelayMs` of `BUSY_URGENCY`.
+   * has an urgency of at least 1, and of at least `BUSY_URGENCY` after `firstVacuumDelayMs`.
    */
   urgency: number;
   /** Whether the table needs VACUUM, not only ANALYZE. */

@@ -36,7 +36,7 @@ const IDLE_IN_TRANSACTION_FACTOR = 5;
 /**
  * How often PostgreSQL checks, while it runs a statement, whether the connection is still open. When a call times out, its
  * connection is closed. Without the check, the statement would occupy a server process as long as it runs or waits for a table,
- * and the replaced connections could exceed the maximum of the server.
+ * and such processes, together with the new connections, could exceed the maximum of the server.
  */
 const CONNECTION_CHECK_INTERVAL_MS = 1000;
 

@@ -85,7 +85,7 @@ interface Options {
   store: StoreName;
   /** The timeout of one call. */
   timeoutMs: number;
-  /** Makes a minimal request to the store, on a separate connection if it has a pool. Rejects if the store is unavailable. */
+  /** Makes a minimal request to the store, on a new connection if calls use a pool. Rejects if the store is unavailable. */
   probe(signal: AbortSignal): Promise<unknown>;
   /** Returns whether an error means that the store is unavailable, not that the request was invalid. */
   isUnavailable(error: unknown): boolean;

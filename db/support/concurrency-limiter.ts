@@ -30,7 +30,7 @@ export interface ConcurrencyLimiter {
    * unless it checks the signal itself and throws its reason.
    *
    * @throws OverloadedError if no slot is free within the waiting time
-   * @throws ClientDisconnectedError if the signal aborts before the work starts, or if the work then throws its reason
+   * @throws ClientDisconnectedError if the signal aborts before the work starts, or if the running work throws its reason
    */
   run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
   /** How much work is waiting for a slot. */

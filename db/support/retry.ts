@@ -16,7 +16,7 @@ export async function retryUntilAvailable(attempt: () => Promise<void>): Promise
       return await attempt();
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      // The errors of an open circuit breaker have no cause.
+      // Keeps an error that has a cause: the later errors of an open circuit breaker have none.
       if (error.cause !== undefined || error.store !== reason?.store) reason = error;
       if (Date.now() > deadline) throw reason;
       await sleep(RETRY_INTERVAL_MS);

@@ -22,7 +22,7 @@ function openStandardOutput() {
     maxWrite: MAX_WRITE_BYTES,
   });
   const ignore = () => undefined;
-  // For `console.log`, which writes to the same file.
+  // Ignores failures of `console.log`, which writes to the same file.
   process.stdout.on('error', ignore);
   return output.on('error', () => {
     // When the process exits, pino flushes the output. It would repeat a failing flush forever.

@@ -48,7 +48,7 @@ function reverse(row: string): string {
   return [...row].reverse().join('');
 }
 
-/** Returns a pattern for four or more characters, each of which is followed by its successor in the row. */
+/** Returns a pattern for four or more characters that follow one another in the row. */
 function runPattern(row: string): string {
   const pairs = Array.from(row, (character, index) => `${character}(?=${row.charAt((index + 1) % row.length)})`);
   return `(?:${pairs.join('|')}){3,}.`;

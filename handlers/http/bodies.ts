@@ -57,8 +57,8 @@ export function registerBodyParser(server: FastifyInstance): void {
   );
   server.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
     const type = headers['content-type'];
-    // Fastify would respond to a malformed media type with a 415 of its own. It is treated like a missing one instead, which
-    // stands for application/octet-stream (RFC 9110 section 8.3).
+    // Fastify would respond to a malformed media type with a 415 of its own. Instead, a malformed type counts as
+    // application/octet-stream, as a missing one does (RFC 9110 section 8.3).
     if (type !== undefined && !MEDIA_TYPE.test(type)) headers['content-type'] = 'application/octet-stream';
     done();
   });

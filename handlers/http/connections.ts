@@ -35,7 +35,7 @@ interface Connections {
   readonly counts: { readonly evicted: number; readonly refused: number };
 }
 
-/** A socket with Node's private reference to the response that is being sent on it. */
+/** The private property of Node's sockets that refers to the current response, which may not have started yet. */
 export interface SocketWithResponse {
   _httpMessage?: ServerResponse | null;
 }

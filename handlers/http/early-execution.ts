@@ -7,8 +7,8 @@ import { execute, type HandlerResponse } from './execute.js';
 /*
  * Early execution: a read starts before it is known whether its request will be refused.
  *
- * The rate limit, the session and the requested data need one query each. All three run at the same time instead of one
- * after the other. This saves round trips, and concurrent requests share larger batches.
+ * The request is counted for its rate limit, its session is read, and the requested data is read, all at the same time instead
+ * of one after the other. This saves round trips, and concurrent requests share larger batches.
  *
  * The results are still used in the usual order. A request that exceeds its rate limit gets a 429, and a request without a
  * valid session gets a 401. What was read for such a request is discarded. To keep refusals cheap, nothing is read early

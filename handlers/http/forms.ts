@@ -19,7 +19,7 @@ import { ByteCollector } from './small-chunks.js';
  * The names of fields are checked here, but text values are neither converted nor validated. The schema validates them later.
  *
  * A part with a problem is read to its end and discarded, so that one response can report the problems of all parts. If the
- * form as a whole fails (it is malformed or too large, or the disk is full), all temporary files are removed.
+ * form as a whole fails (it is malformed, it or a file is too large, or the disk is full), all temporary files are removed.
  */
 
 export interface Form {

@@ -3,12 +3,11 @@ import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { methodNotAllowed } from './errors.js';
 
 /**
- * Adds routes for the methods that a path does not support: OPTIONS gets a 204 with `Allow`, and all others get a 405.
+ * Records the methods of each path that is registered after this call. The returned function adds routes for all other methods
+ * of these paths: OPTIONS gets a 204 with `Allow`, and the others get a 405.
  *
  * These routes also prevent a literal path from matching a path parameter. Without them, `GET /posts/like` would match
  * `GET /posts/:id`.
- *
- * @returns a function that adds the routes to all paths that were registered since this call
  */
 export function trackMethods(server: FastifyInstance): () => void {
   const paths = new Map<string, { methods: Set<string>; config: FastifyContextConfig }>();

@@ -47,7 +47,7 @@ export interface Metrics extends Observer {
    * connection closed before the response started. The duration of a 499 is not recorded: it mostly depends on the client.
    */
   recordRequest(operation: OperationId | 'none', status: number, seconds: number): void;
-  /** Records a request that exceeded the storage quota of its account. */
+  /** Records a request that was refused because of the storage quota of its account. */
   storageQuotaExceeded(): void;
   /** Adds the metrics of the stores. A separate call, because the metrics are already needed to open the stores. */
   watchStores(sources: StoreSources): void;
@@ -131,7 +131,7 @@ export function createMetrics(): Metrics {
   const hashes = gauge('password_hashes', 'Argon2 hashes in progress and in the queue.', 'state');
   const refusedHashes = counter(
     'password_hashes_refused_total',
-    'Argon2 hashes refused because the queue was full or the client disconnected while waiting (abandoned).',
+    'Argon2 hashes that did not start: full (the queue was full) or abandoned (the client disconnected first).',
     'reason',
   );
   const securityEvents = counter('security_events_total', 'Security events logged.', 'event');

@@ -35,7 +35,7 @@ const MAX_BOUNDARY_LENGTH = 70; // RFC 2046 section 5.1.1
  * @throws HttpError 400, 413
  */
 export function readParts(request: IncomingMessage, maxBytes: number): AsyncIterable<Part> {
-  // Refused without reading the body. Node drains an unread body after the response.
+  // Refused without reading the body, which is drained when the response is sent (see the hooks in server.ts).
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge();
   const boundary = boundaryOf(request);
   // A missing boundary is reported at the first byte, because an empty body needs no boundary.

@@ -96,8 +96,8 @@ const JSON_CACHE = Symbol('json');
 type Item = object & { [JSON_CACHE]?: string };
 
 /**
- * Returns the JSON of a list. The JSON of an item is kept for as long as the item itself. When many users read the feed at the
- * same time, this makes it about a quarter faster, because their lists share items: see `postView`.
+ * Returns the JSON of a list. The JSON of an item is kept for as long as the item itself. This makes the feed about a quarter
+ * faster when many users read it at the same time, because their lists share items: see `postView`.
  */
 export function serializeList(items: readonly Item[], serializeItem: Serialize): string {
   let json = '[';

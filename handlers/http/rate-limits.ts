@@ -40,7 +40,7 @@ interface RateLimiter {
   hasRefused(request: FastifyRequest, bucket: Bucket): boolean;
 }
 
-/** The maximum number of refused addresses to remember. If there are more, one may be logged twice in a window. */
+/** The maximum number of exceeded counters to remember. Beyond it, one of them may be logged twice in a window. */
 const MAX_REMEMBERED_REFUSALS = 10_000;
 
 /** The maximum number of counters in memory per bucket. A client with a few addresses cannot evict its own counter. */

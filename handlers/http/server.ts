@@ -78,7 +78,7 @@ const isCounted = (request: FastifyRequest, config: FastifyContextConfig | undef
 
 const mayLogUncounted = createLogLimit('uncounted requests omitted');
 
-/** Node's limit for the request line and all headers together, instead of the router's own limit for path parameters. */
+/** The maximum length of a path parameter. It equals Node's limit for the request line and headers, so it is never exceeded. */
 const MAX_PARAMETER_LENGTH = 16 * 1024;
 
 /** A path that has no route. URLs that cannot be decoded are rewritten to it. */
@@ -117,7 +117,7 @@ export async function buildServer(
     // Without this, the router would respond to an undecodable URL before any hook runs.
     rewriteUrl: ({ url = '' }) => (hasDecodablePath(url) ? url : UNDECODABLE_PATH),
   });
-  // Node 20 would ignore all headers after about the 1000th: also those that a proxy adds at the end, and a second
+  // Node 20 would ignore all headers after about the 1000th, including those that a proxy adds at the end and a second
   // Authorization header. Later versions would respond with 431. The total size of the headers is limited to 16 KiB anyway.
   server.server.maxHeadersCount = 0;
 

@@ -2,7 +2,7 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 import { usernameKey } from '../../db/accounts.js';
 import type { FieldCode } from '../http/error-codes.js';
 
-/** The fields of an account that its password must not contain. */
+/** The fields of an account that its password must not contain; of the email address, only the part before the @. */
 interface AccountNames {
   username?: string | undefined;
   email?: string | undefined;

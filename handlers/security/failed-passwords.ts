@@ -38,8 +38,8 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
   const sharedCounters = redis && createWindowCounters(redis);
 
   /**
-   * Replaces the count in memory with the count in Redis, unless that is lower, because failures were counted only in memory
-   * while Redis was unavailable.
+   * Replaces the count in memory with the count in Redis, unless the latter is lower: while Redis is unavailable, failures are
+   * counted only in memory.
    */
   function mergeShared(subject: string, { count, ttlMs }: WindowCount): void {
     if (count >= (counts.get(subject) ?? 0)) counts.set(subject, count, { ttl: Math.max(ttlMs, 1) });

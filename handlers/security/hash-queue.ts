@@ -5,8 +5,8 @@ import { clientClosed, overloaded } from '../http/errors.js';
  *
  * - Fair: jobs wait in two lanes, which are served in turn: one for logins and registrations, one for authenticated
  *   users.
- * - Bounded: the expected waiting time is the number of waiting jobs, times an exponential moving average of their
- *   durations, divided by the concurrency. If it exceeds the maximum, the newest job of the longer lane is refused. So a
+ * - Bounded: the expected waiting time is the number of waiting jobs, times an exponential moving average of the durations of
+ *   completed jobs, divided by the concurrency. If it exceeds the maximum, the newest job of the longer lane is refused. So a
  *   flood of jobs in one lane leaves half of the queue to the other lane.
  * - Jobs with the same key run one after another.
  * - A waiting job is removed when its client disconnects.

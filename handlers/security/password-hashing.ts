@@ -28,7 +28,7 @@ export function hashPassword(password: string, options: HashJobOptions = { lane:
 /** Returns whether a password matches a hash. Not queued: call it in a job of `hashQueue`. Throws if the hash is malformed. */
 export const verifyPassword = async (hash: string, password: string): Promise<boolean> => argon2.verify(hash, password);
 
-/** Returns whether a hash was created with other parameters than those for new hashes. */
+/** Returns whether the parameters of a hash differ from those for new hashes. */
 export function needsRehash(hash: string): boolean {
   return !isDeepStrictEqual(argon2.parseOptions(hash), CURRENT_PARAMETERS);
 }

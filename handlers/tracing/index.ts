@@ -21,8 +21,8 @@ import { createStoreSpans } from './store-spans.js';
  * OpenTelemetry traces: a span for each request, with spans for its store calls and batches. This module is loaded only if an
  * endpoint is configured. The SDK reads the OTEL_ environment variables itself.
  *
- * Spans contain only names from the code and the contract, numbers and statuses. They never contain ids, paths, queries,
- * headers or error messages, because those may identify people.
+ * Spans contain only names from the code and the contract, numbers, statuses, and the address of `PUBLIC_URL`. They never
+ * contain ids, paths, queries, headers or error messages, because those may identify people.
  */
 
 const SERVICE_NAME = 'social-posting-service';

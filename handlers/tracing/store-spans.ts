@@ -27,7 +27,7 @@ interface BatchedCall extends SpanParent {
   startTime: number;
 }
 
-/** The values of `db.system.name`, by store. A store without a value is part of this process or of PostgreSQL. */
+/** The values of `db.system.name`, by store. A store without a value consists of files, or of tables in PostgreSQL. */
 type Systems = Partial<Record<StoreName, string>>;
 
 /** Returns the current time in milliseconds since 1970. */

@@ -114,7 +114,10 @@ async function readContent(environment: NodeJS.ProcessEnv) {
   }
 }
 
-/** Makes accounts friends of different authors of the newest private posts, so that their first pages differ. */
+/**
+ * Befriends each of some accounts with a different subset of the authors of the newest private posts, so that the first pages
+ * of these accounts differ. Returns the ids of the accounts.
+ */
 async function befriend({ graph }: BareStores, accounts: { id: number }[], posts: NewestPost[]): Promise<number[]> {
   const privateAuthors = posts.filter(({ isPrivate }) => isPrivate).map(({ author }) => author);
   const authors = [...new Set(privateAuthors)].slice(0, 4);

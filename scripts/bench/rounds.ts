@@ -65,7 +65,7 @@ export async function runRounds(
   return results;
 }
 
-/** Puts the subject of a workload under load, so that the JVM of Neo4j has compiled its queries before the first measurement. */
+/** Puts the subject of a workload under load, so that Neo4j's JVM has compiled the queries before the first measurement. */
 export async function warmUpStores({ subject }: Workload, dataset: Dataset, servers: Servers) {
   const run = await prepareLoad(subject, STORES_WARM_UP.inFlight, dataset, servers);
   await run(STORES_WARM_UP.seconds);

@@ -44,7 +44,7 @@ const perConnection = (
   connections: (inFlight, dataset) => Array.from({ length: inFlight }, (_, index) => requests(dataset, index)),
 });
 
-/** Each connection cycles through the requests of all users, starting with a different one. */
+/** Creates a load in which each connection cycles through the requests of all users, starting with a different user. */
 const perUser = (server: ServerName, request: (user: BenchUser, dataset: Dataset) => BenchRequest) =>
   perConnection(server, (dataset, connection) =>
     rotate(dataset.users, connection).map((user) => request(user, dataset)),
@@ -107,6 +107,7 @@ const DEEPER = perUser('service', (user, { offsets }) => requestAs(user, `/posts
 const POPULAR_POST = perUser('service', (user, { newestPostId }) => requestAs(user, `/posts/${newestPostId}`));
 const POPULAR_USER = perConnection('service', ({ users }) => [requestAs(at(users, 0), '/posts')]);
 
+/** The minimum ratio for each number of requests in flight; undefined if there is no goal. */
 type Minimums = readonly (number | undefined)[];
 const NONE = [undefined, undefined, undefined];
 const REAL_FEED = [0.025, 0.3, 0.45];
@@ -116,7 +117,7 @@ const goals = (embedded: Minimums | undefined, services = embedded, levels = [1,
   return { levels, embedded, services };
 };
 
-/** Measures with one number of requests in flight, on both stacks. */
+/** Returns the goals of a workload that is measured with one number of requests in flight, on both stacks. */
 const goalAt = (inFlight: number, goal: number) => goals([goal], [goal], [inFlight]);
 
 function workload(
@@ -152,8 +153,8 @@ export const WORKLOADS: readonly Workload[] = [
   workload('offset', 'GET /posts, offset 10,000 vs. 0', DEEP, FEED, goalAt(1, 0.5), 'tenfold'),
   workload('deep-offset', 'GET /posts, offset 100,000 vs. 0', DEEPER, FEED, goalAt(1, 0.2), 'tenfold'),
   workload('private', 'GET /posts, 99 % private accounts', FEED, POSTS, goalAt(128, 0.5), 'private', 'feed'),
-  workload('popular-feed', 'GET /posts, a post of 100,000 likes', FEED, POSTS, goalAt(128, 0.5), 'popular', 'feed'),
-  workload('popular-post', 'GET /posts/{id} of that post', POPULAR_POST, POSTS, goalAt(128, 0.5), 'popular', 'post'),
+  workload('popular-feed', 'GET /posts, a post with 100,000 likes', FEED, POSTS, goalAt(128, 0.5), 'popular', 'feed'),
+  workload('popular-post', 'GET /posts/{id}, 100,000 likes', POPULAR_POST, POSTS, goalAt(128, 0.5), 'popular', 'post'),
   workload('popular-user', 'GET /posts, 5,000 friends', POPULAR_USER, POSTS, goalAt(128, 0.5), 'popular', 'feed'),
 ];
 

@@ -78,7 +78,7 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
     const host = hostname.replace(/^\[|\]$/g, '');
     const outgoing = request({ agent, host, port, method, path, headers, signal: abortSignal });
     outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error(`no data for ${timeoutMs / 1000} s`)));
-    // An error after the start of the response also ends the response.
+    // Without a listener, an error after the start of the response would end this process. It also makes `buffer` reject.
     outgoing.on('error', () => undefined);
     outgoing.end(body);
     try {
@@ -92,7 +92,7 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
     }
   }
 
-  /** Waits for the `Retry-After` of a 503. The request may have taken effect despite it. */
+  /** Waits for the `Retry-After` of a 503. A request that got a 503 may still have taken effect. */
   async function waitFor503(line: string, headers: Headers): Promise<void> {
     const seconds = Math.min(Number(headers.get('retry-after') ?? 1) || 1, MAX_RETRY_AFTER_SECONDS);
     log(`503 for ${line.split('?', 1)[0]}: retrying in ${seconds} s.`);
@@ -167,7 +167,7 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
 
 /**
  * Returns headers as a flat list of names and values, which `node:http` sends unchanged. The names of the repeated header
- * differ in case, which HTTP ignores.
+ * differ in case, to detect a service that does not treat them as the same header.
  */
 function withRepeated(headers: Record<string, string>, host: string, [name, ...values]: [string, ...string[]]) {
   const single = name === 'Host' ? headers : { Host: host, ...headers };

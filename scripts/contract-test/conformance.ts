@@ -57,7 +57,7 @@ function challengeViolations({ status, headers, body }: ResponseData): string[] 
   return challenge === expected ? [] : [`header WWW-Authenticate: ${challenge}: expected ${expected}`];
 }
 
-/** Returns a header as a number if the schema requires an integer and the text is a canonical one. */
+/** Returns a header as a number if the schema requires an integer and the text is the canonical form of an integer. */
 const parseHeaderValue = ({ type }: Schema, value: string) =>
   type === 'integer' && /^(0|-?[1-9]\d*)$/.test(value) ? Number(value) : value;
 

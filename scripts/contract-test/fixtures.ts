@@ -42,7 +42,7 @@ export const makeFriends = async (one: User, other: User) => {
   await other.send(200, `POST /friends/accept?from=${one.id}`);
 };
 
-/** Returns shared users, more than a small page of a list would hold. */
+/** Returns 12 shared users, more than fit on a small page of a list. */
 export const crowd = (users: TestUsers): Promise<User[]> =>
   users.shared('crowd', () => Promise.all(Array.from({ length: 12 }, () => users.register())));
 

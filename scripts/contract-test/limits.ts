@@ -51,7 +51,7 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal) {
           const size = limit === undefined ? '' : ` of ${limit}`;
           log(`The ${bucket} rate limit${size} is used up: waiting ${formatDuration(waitMs)}, until ${until}.`);
         }
-        // Requests in flight may turn out not to be counted.
+        // Requests in flight may turn out not to be counted, so this checks again soon.
         await sleep(remaining > 0 ? Math.min(waitMs, 20) : waitMs, undefined, { signal });
       }
       state.inFlight += 1;
@@ -63,9 +63,10 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal) {
     },
 
     /**
-     * Updates a bucket from the headers of a response. Ignores a response whose `RateLimit-Policy` differs from the first one
-     * of the bucket, because cross-origin requests count in a separate bucket. Also ignores an `X-RateLimit-Reset` that exceeds
-     * the length of the window: it is probably not in seconds, so the run would wait for it instead of reporting it.
+     * Updates a bucket from the headers of a response. Ignores a response whose `RateLimit-Policy` differs from the first
+     * policy of the bucket, because the service counts cross-site requests in a separate bucket. Also ignores a response whose
+     * `X-RateLimit-Reset` exceeds the length of the window: the value is probably not in seconds, and the run would wait
+     * instead of reporting this failure.
      */
     update(bucket: Bucket, headers: Headers) {
       const state = states[bucket];

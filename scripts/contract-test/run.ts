@@ -1,9 +1,10 @@
 /**
  * Runs the contract tests against a service.
  *
- * Subjects of a group run concurrently. The rules of a subject run in order. One client sends all requests, within the rate
- * limits, and passes every exchange to two observers: the document check, which has rules of its own, and the account
- * registry. At the end, a second client deletes all registered accounts, because an interrupt stops the first one.
+ * The groups of `rules/index.ts` run one after another, the subjects of a group concurrently, and the rules of a subject in
+ * order. One client sends all requests, within the rate limits, and passes every exchange to two observers: the document check,
+ * which has rules of its own, and the account registry. At the end, a second client deletes all registered accounts, because an
+ * interrupt stops the first client.
  */
 
 import { setMaxListeners } from 'node:events';

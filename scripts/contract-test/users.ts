@@ -46,8 +46,8 @@ export function createAccountRegistry() {
   let registeredCount = 0;
 
   /**
-   * Deletes an account with its last token. Logs in first if it has no token, or if that session has ended. `onExchange`
-   * records the new token and the deletion.
+   * Deletes an account with its most recent token. Logs in first if the account has no token, or if the session of the token
+   * has ended. `onExchange` records the new token and the deletion.
    */
   async function remove(send: Send, account: Account): Promise<void> {
     const { email, password } = account;

@@ -5,7 +5,7 @@ import { table } from '../support/table.js';
 import { type Bom, installScriptProblems, licenseOf, licenseProblems } from './rules.js';
 
 /*
- * Checks the licenses of the production dependencies, from an SBOM that npm writes, and the install scripts of all packages.
+ * Checks the licenses of the production dependencies, which an SBOM of npm lists, and the install scripts of all packages.
  *
  *   npm run check:dependencies -- --sbom FILE     also writes the SBOM to FILE, in CycloneDX format
  */

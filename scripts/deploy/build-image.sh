@@ -4,8 +4,8 @@
 #   scripts/deploy/build-image.sh [NAME]       the name is social-posting-service by default
 #
 # mmdebstrap makes the base image from the newest packages of a Debian release, npm's registry provides Node, and buildah
-# builds the Containerfile with them. All times in the image are those of the commit. Run it as root on Debian or Ubuntu
-# with buildah, mmdebstrap and npm.
+# builds the Containerfile with them. All times in the image are those of the commit. Run this script as root on Debian or
+# Ubuntu with buildah, mmdebstrap and npm.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -25,7 +25,7 @@ build() {
   buildah build --quiet --format docker --timestamp "$SOURCE_DATE_EPOCH" "$@"
 }
 
-# Builds an image like debian:bookworm-slim (no documentation, no translations), also without apt.
+# Builds an image like debian:bookworm-slim (no documentation, no translations), but without apt.
 debian_image() {
   mmdebstrap --variant=essential --include=libstdc++6 \
     --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \

@@ -54,7 +54,10 @@ const SDK_PREFIX = 'OTEL_';
 const MIN_COMPARED_LENGTH = 6;
 const MAX_TYPOS = 2;
 
-/** Finds variables that are not read but begin like the service's own, or differ from one by at most two typos. */
+/**
+ * Finds variables that the service does not read, but that begin with a prefix of its variables, or differ from one of them by
+ * at most two typos.
+ */
 export function checkUnknownVariables(environment: NodeJS.ProcessEnv): CheckResult {
   const prefixes = new Set(VARIABLE_NAMES.flatMap((name) => /^[A-Z0-9]+_/.exec(name) ?? []));
   prefixes.delete(SDK_PREFIX);

@@ -45,7 +45,7 @@ async function checkOpenFiles({ stores: { postgres, neo4j, s3 } }: Config): Prom
   const needed = max + pools + 2 * (s3?.poolSize ?? 0) + OTHER_FILES;
   const description = `ulimit -n ${files}: up to ${max} client connections in each process`;
   if (needed <= files) return ok(description);
-  return warning(`${description}, which leaves too few files for the stores: raise it, or lower the pools`);
+  return warning(`${description}, which leaves too few files for the stores: raise the limit, or lower the pools`);
 }
 
 async function checkDirectory(root: string): Promise<CheckResult> {

@@ -54,7 +54,7 @@ export async function checkPostgres(
     const row = await db.selectFrom('installation').select('id').executeTakeFirst();
     if (!row) return ok('new: the first start creates it');
     installation = await checkInstallation(db, kinds);
-    return ok('no unfinished move, graph and image store of the expected kinds');
+    return ok('graph and image store of the expected kinds, no unfinished move');
   }
 
   const withTables = (check: (db: Database) => Promise<CheckResult>) => async () =>

@@ -29,7 +29,7 @@ export async function checkRedis(options: NonNullable<Config['redis']>): Promise
 
   async function checkServer(): Promise<CheckResult> {
     let info = '';
-    // The client connects again in the background.
+    // The client reconnects in the background.
     await retryUntilAvailable(async () => {
       info = await run('info', () => client.info('server'));
     }).catch((error) => {

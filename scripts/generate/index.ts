@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { updateGenerated } from './files.js';
 
-/** `--check` compares instead of writing, and exits with 1 if a committed file is stale. */
+/** `--check` compares instead of writing, and exits with 1 if a file in generated/ is stale. */
 const { check } = parseArgs({ options: { check: { type: 'boolean', default: false } } }).values;
 const changed = await updateGenerated({ dryRun: check });
 if (!check) {

@@ -24,11 +24,11 @@ const USAGE = `npm run seed -- --demo
 npm run seed -- --accounts N [--posts N] [--likes N] [--friends N] [--private PERCENT]
                 [--popular-post LIKES] [--popular-person FRIENDS] [--seed N] [--password PASSWORD]
 
-Adds accounts, posts and relations to the stores in the environment variables. --demo adds the few people and posts of the
-examples in openapi.yaml. --accounts and the other options add generated ones. --likes is the total number of likes,
---friends the number of friends of each account. --popular-post adds likes to the newest post until it has at least as many,
-and --popular-person adds friends to the first account. --seed selects the random data. All generated accounts get the same
-password: the given one, or a random one that is printed.`;
+Adds accounts, posts and relations to the stores that the environment variables select. --demo adds the few people and posts of
+the examples in openapi.yaml. --accounts and the other options add generated ones. --likes is the total number of likes,
+--friends the number of friends of each account. --popular-post gives the newest post at least this number of likes, and
+--popular-person the first account at least this number of friends. --seed selects the random data. All generated accounts get
+the same password: the given one, or a random one that is printed.`;
 
 function readArguments(): { population: Population; password: string | undefined } | 'demo' {
   const numberOption = { type: 'string', default: '0' } as const;

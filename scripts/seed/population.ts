@@ -15,7 +15,7 @@ export interface Population {
   seed: number;
 }
 
-/** Returns messages about why a population is impossible. */
+/** Returns a message for each reason why a population is impossible. */
 export function problemsOf(population: Population): string[] {
   const { accounts, posts, likes, friends, privatePercent, popularPostLikes, popularPersonFriends } = population;
   const problems: [boolean, string][] = [
@@ -25,7 +25,7 @@ export function problemsOf(population: Population): string[] {
     [friends % 2 === 1 && accounts % 2 === 1, 'an odd number of friends needs an even number of accounts'],
     [likes > posts * accounts, 'likes must not exceed the number of accounts times the number of posts'],
     [popularPostLikes > accounts, 'a popular post needs at least as many accounts as likes'],
-    [popularPostLikes > 0 && posts === 0, 'a popular post needs a post'],
+    [popularPostLikes > 0 && posts === 0, 'a popular post needs at least one post'],
     [
       popularPersonFriends > Math.max(0, accounts - 1),
       'a popular person needs at least as many other accounts as friends',

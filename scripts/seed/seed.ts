@@ -5,13 +5,13 @@ import { friendPairs, likePairs } from './edges.js';
 import type { Population } from './population.js';
 import { addAccounts, addPosts, vacuumAnalyze } from './rows.js';
 
-/** The number of nodes or edges per graph transaction. */
+/** The number of accounts, posts, friendships or likes per graph transaction. */
 const ITEMS_PER_TRANSACTION = 5000;
 
 /**
  * Adds accounts, posts and edges in batches. Unlike a request, it uses neither locks nor the outbox, because no client uses
- * the new data yet. On empty stores, equal populations produce equal data. If interrupted, it leaves rows without nodes,
- * which `npm run verify -- --repair` repairs.
+ * the new data yet. On empty stores, equal populations produce equal data, except for times. If interrupted, it leaves rows
+ * without nodes, which `npm run verify -- --repair` repairs.
  *
  * @param passwordHash the password hash of every account
  * @returns the ids of the created rows, in order of creation

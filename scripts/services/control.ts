@@ -23,9 +23,9 @@ class ServerExitedError extends CommandError {}
 export function startServer(name: ServerName): Promise<void> {
   return withFolderLock(async () => {
     const state = requireState();
-    const running = state.servers[name];
-    if (!running) throw new CommandError(`${name} was never started: npm run services -- up`);
-    if (!(await waitIfRunning(state, name))) await launchServer(state, name, running.version, running.launch);
+    const previous = state.servers[name];
+    if (!previous) throw new CommandError(`${name} was never started: npm run services -- up`);
+    if (!(await waitIfRunning(state, name))) await launchServer(state, name, previous.version, previous.launch);
   });
 }
 

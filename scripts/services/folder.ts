@@ -13,7 +13,7 @@ const LOCK_FILE = 'lock';
 /**
  * Runs `change` with an exclusive lock on the folder, which the operating system releases when the process ends.
  *
- * @throws CommandError when the folder contains other files
+ * @throws CommandError if the folder contains files but no lock file, so that this command did not create it
  */
 export async function withFolderLock<T>(change: () => Promise<T>): Promise<T> {
   mkdirSync(folder(), { recursive: true });

@@ -14,7 +14,7 @@ const USAGE = `npm run services -- COMMAND
 
   up             starts servers that are not running and prints the variables:  eval "$(npm run -s services -- up)"
   down           stops all servers; --purge also deletes the folder
-  status         lists the servers; exits with 1 unless all are running
+  status         lists the servers; exits with 1 unless all respond
   run -- CMD…    runs a command with the variables set, then stops the servers that it started
   stop NAME      stops one server: ${SERVER_NAMES.join(', ')}
   start NAME     starts one server that was stopped
@@ -50,7 +50,7 @@ async function main(args: string[]): Promise<number> {
   }
 }
 
-/** Prints the servers as a table. Returns whether all are up. */
+/** Prints the servers as a table. Returns whether all respond. */
 async function printStatus(): Promise<boolean> {
   const state = requireState();
   const rows = await Promise.all(

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 const MIN_PORT = 20_000;
 const MAX_PORT = 32_767;
 
-/** The ports that `findFreePort` has examined. A port that it returned is free until a server uses it. */
+/** The ports that `findFreePort` has examined. It skips them, because a returned port is free until a server uses it. */
 const examined = new Set<number>();
 
 /** Returns a random port that is not in use. Never returns a port twice. */

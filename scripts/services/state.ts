@@ -8,7 +8,7 @@ export const SERVER_NAMES = ['postgres', 'neo4j', 's3', 'redis'] as const;
 
 export type ServerName = (typeof SERVER_NAMES)[number];
 
-interface RunningServer extends ProcessIdentity {
+interface StartedServer extends ProcessIdentity {
   version: string;
   /** The command, for a restart. */
   launch: Launch;
@@ -22,7 +22,8 @@ export interface State {
   s3: { accessKeyId: string; secretAccessKey: string };
   /** The value of TOKEN_KEYS, in the form `kid:secret`. */
   tokenKeys: string;
-  servers: Partial<Record<ServerName, RunningServer>>;
+  /** The servers that were started, including those that have stopped since. */
+  servers: Partial<Record<ServerName, StartedServer>>;
 }
 
 const STATE_FILE = 'state.json';

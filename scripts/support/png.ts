@@ -18,6 +18,6 @@ export function pngChunk(type: string, data: string | Buffer): Buffer {
   return Buffer.concat([u32(body.length - 4), body, u32(crc32(body))]);
 }
 
-/** Returns the header of an image without transparency and interlacing. The default is three color channels of 8 bits each. */
+/** Returns the header of an image without transparency or interlacing. The default is three color channels of 8 bits each. */
 export const pngHeader = (width: number, height: number, { bitDepth = 8, isGrayscale = false } = {}) =>
   pngChunk('IHDR', Buffer.concat([u32(width), u32(height), Buffer.from([bitDepth, isGrayscale ? 0 : 2, 0, 0, 0])]));

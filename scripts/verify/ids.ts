@@ -5,7 +5,7 @@ import type { CheckContext } from './rules.js';
 
 /**
  * Checks that each sequence is ahead of all ids in use. A reused id would inherit the likes and friendships of the old one.
- * The ids in use are read first, because a sequence only increases.
+ * The sequences are read last: they only increase, so ids that are assigned in between cause no false alarm.
  */
 export async function checkIds({ stores, findings, repair }: CheckContext): Promise<void> {
   const { db, maintenanceDb, graph } = stores;

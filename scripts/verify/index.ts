@@ -50,7 +50,7 @@ function pendingRow({ kind, stage, count, attempts, since }: PendingEntries): Re
 
 function describeUnresolved(finding: Finding, repair: boolean): string {
   const { rule } = finding;
-  const advice = rule.advice ?? (repair ? 'the outbox will retry it' : 'repair with npm run verify -- --repair');
+  const advice = rule.advice ?? (repair ? 'the outbox will retry' : 'repair with npm run verify -- --repair');
   return `${isNote(finding) ? 'Note' : 'Unresolved'}: ${rule.title} (${countUnresolved(finding)} left): ${advice}.`;
 }
 

@@ -14,7 +14,7 @@ export function versionProblem(released: string, current: string, changes: reado
   if (bump < 0) return `info.version is ${current}, lower than the released ${released}`;
   const needed = changes.some(({ breaking }) => breaking) ? 3 : changes.length > 0 ? 2 : 0;
   if (bump >= needed) return undefined;
-  return `info.version is ${current}, released was ${released}: the changes need a new ${VERSION_BUMPS[needed]} version`;
+  return `info.version is ${current}, and ${released} was released: the changes need a new ${VERSION_BUMPS[needed]} version`;
 }
 
 /** Returns the kind of increment as an index into VERSION_BUMPS, or -1 if the current version is lower. */

@@ -1,6 +1,7 @@
 import { percentile } from '../../scripts/bench/statistics.js';
 import type { Observation } from './observe.js';
 
+/** A measured value with its bound. */
 export interface Figure {
   name: string;
   value: number;

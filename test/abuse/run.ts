@@ -55,7 +55,7 @@ async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
     figures.push(...attack.figures(observation, target), errorCount(observation));
   } finally {
     figures.push({ name: 'process died', value: Number(!service.isRunning()), atMost: 0 });
-    // Even if the attack has failed, so that the service does not compete with that of the repetition.
+    // Also after a failed attack, because the service would slow down the repetition.
     await service.kill();
   }
   const secretsOfUsers = [honest, attacker].flatMap(({ email, token }) => [email, token.split('.')[2] ?? '']);

@@ -138,7 +138,7 @@ async function testExplorer() {
     t.match(title, 'API explorer');
   });
 
-  t.test('a user can register, log in and continue with the cookie', async (t) => {
+  t.test('a user can register, log in, create a post and update the profile', async (t) => {
     const page = await openExplorer(t);
     const email = 'explorer@people.example';
     const newcomer = { name: 'Ex Plorer', username: 'explorer', email, password: PASSWORD };

@@ -37,7 +37,7 @@ t.test('promtool accepts the configuration and the alerts, whose tests pass', ne
   t.match((await promtool('test', 'rules', 'alerts.test.yaml')).stdout, 'SUCCESS');
 });
 
-t.test('every alert has annotations, and tests of each severity', async (t) => {
+t.test('every alert has annotations, a test in which it fires and one in which it does not', async (t) => {
   const tests: { alert_rule_test: { alertname: string; exp_alerts?: { exp_labels: Record<string, string> }[] }[] }[] =
     parse(read('alerts.test.yaml')).tests;
   const cases = tests.flatMap((test) => test.alert_rule_test);

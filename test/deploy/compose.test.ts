@@ -14,7 +14,7 @@ const run = promisify(execFile);
 
 const FOLDER = join('scripts', 'deploy');
 
-/** The loader of Docker Compose. Its program validates a file by the schema and checks its references. */
+/** The library with which Docker Compose loads its files. Its command checks a file's schema and the references in the file. */
 const COMPOSE_GO_VERSION = 'v2.16.2';
 const COMPOSE_GO_PACKAGE = 'github.com/compose-spec/compose-go/v2/cmd';
 const composeGoFolder = toolsFolder('compose-go', COMPOSE_GO_VERSION);

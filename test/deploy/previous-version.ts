@@ -8,12 +8,12 @@ import { temporaryDirectory } from '../support/stores.js';
 
 const run = promisify(execFile);
 
-/** The version from which a rolling upgrade is tested: the last one that was released before this one. */
+/** The commit of the last release, from which a rolling upgrade is tested: see `scripts/versions/README.md`. */
 const PREVIOUS_COMMIT = '6660065da047025339a7793727996300c759b78e';
 
 /**
- * Builds the previous version in a separate directory, and returns the directory, or the reason why there is no upgrade from
- * that version.
+ * Builds the previous version in a separate directory, and returns the directory, or the reason why an upgrade from that
+ * version cannot be tested.
  */
 export async function buildPreviousVersion(t: Test): Promise<{ directory: string } | { skip: string }> {
   const isKnown = await run('git', ['cat-file', '-e', `${PREVIOUS_COMMIT}^{commit}`]).then(

@@ -55,7 +55,7 @@ export async function startPrometheus(t: Test, opsUrl: string) {
   await writeFile(path, JSON.stringify(config));
   const args = [`--config.file=${path}`, `--storage.tsdb.path=${join(directory, 'data')}`];
   const url = await startOnFreePort(t, 'prometheus', args);
-  // It listens before it has read its data.
+  // Prometheus listens before it is ready to serve queries.
   await until(async () => (await fetch(`${url}/-/ready`)).ok);
   return async (expr: string): Promise<Series[]> => {
     const response = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query: expr })}`);

@@ -21,7 +21,7 @@ import { needsDeployment, startTopology, type Topology } from './topology.js';
 
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 
-/** How often a client sends a write, and how long it waits in between. */
+/** The maximum number of times that a client sends a write, and the wait before each repetition. */
 const MAX_ATTEMPTS = 20;
 const RETRY_DELAY_MS = 250;
 
@@ -46,10 +46,10 @@ const REFUSED_BY_PROXY = ['http.errors.undecodable-url'];
 /** Rules of the previous version about the document. During an upgrade, each process serves that of its own version. */
 const CHANGED_BY_UPGRADE = ['document.json', 'document.yaml', 'http.head.like-get'];
 
-/** The previous version responds to a form before the rest of its body has arrived, and so misses that it is too large. */
+/** The previous version responds to a form before its whole body has arrived, and so misses that the body is too large. */
 const BROKEN_BEFORE_UPGRADE = ['uploads.size.form'];
 
-/** More rules than this must pass. Only rules that do not apply behind the proxy, or with its limits, may be skipped. */
+/** More rules than this must pass. Only rules that do not apply behind the proxy, or with these limits, may be skipped. */
 const MIN_PASSED_RULES = 600;
 
 /** The last byte of the last client's address. */
@@ -119,7 +119,7 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
       });
     const first = await login('203.0.113.1');
     const limit = Number(first.headers.get('x-ratelimit-limit'));
-    t.equal(Number(first.headers.get('x-ratelimit-remaining')), limit - 1, 'other addresses have used nothing of it');
+    t.equal(Number(first.headers.get('x-ratelimit-remaining')), limit - 1, 'other addresses are counted separately');
     for (let requests = 1; requests < limit; requests += 1) await login(`203.0.113.${requests + 1}`);
     t.equal((await login('203.0.113.99')).status, 429);
     const other = await (await newClient(t, topology))('POST', '/auth/login', { json: { email, password: PASSWORD } });

@@ -93,7 +93,7 @@ t.test('an image that is deleted during a backup is in the backup, and removed a
   for await (const chunk of embedded.backup()) {
     await output.write(chunk);
     if (isDeleted || !Buffer.from(chunk).includes('START WAL LOCATION')) continue;
-    // The copy of the database has the row.
+    // The backup of the database is complete, and contains the post.
     t.equal((await user.send('DELETE', `/posts/delete?id=${id}`)).status, 200);
     isDeleted = true;
   }
@@ -120,10 +120,11 @@ t.test('an image that is stored while a backup ends is not in the backup', { ski
   t.ok((await listImageNames(images)).includes(name ?? ''), 'it is stored once the backup has ended');
   const archived: string[] = [];
   await list({ file, onReadEntry: (entry) => void archived.push(entry.path) });
-  t.notOk(archived.includes(`images/${name}`), 'the database of the backup has neither its row nor its entry');
+  // The database of the backup contains neither the row nor the outbox entry of the image, so the image would be an orphan.
+  t.notOk(archived.includes(`images/${name}`));
 });
 
-t.test('a backup ends when its client stops reading', async (t) => {
+t.test('a backup ends when its client stops reading, and a second one meanwhile is refused', async (t) => {
   const directory = await temporaryDirectory(t);
   let hasEnded = false;
   async function* backup() {
@@ -146,7 +147,7 @@ t.test('a backup ends when its client stops reading', async (t) => {
   await t.rejects(buffer(response as IncomingMessage), { code: 'ECONNRESET' });
 });
 
-t.test('the control socket is never created outside its private directory', async (t) => {
+t.test('a control socket whose path is too long is not created, not even under a truncated path', async (t) => {
   const parent = await temporaryDirectory(t);
   const server = await startControlServer(join(parent, 'x'.repeat(110)), async function* () {}, silentLog);
   t.teardown(() => server.close());
@@ -191,7 +192,7 @@ t.test('restoring', { skip }, async (t) => {
   execFileSync('mkfifo', [pipe]);
   for (const path of [source, pipe])
     t.same(await backUp(t, source, path), { code: 1, output: `--to: ${path} exists and is not a file\n` });
-  t.ok(statSync(pipe).isFIFO(), 'it is not replaced');
+  t.ok(statSync(pipe).isFIFO(), 'the pipe is not replaced');
   const output = `--to: ${join(source, 'missing')} does not exist\n`;
   t.same(await backUp(t, source, join(source, 'missing', 'backup.tar')), { code: 1, output });
 
@@ -261,7 +262,7 @@ t.test('stores that were moved are not backed up', { skip }, async (t) => {
   t.match(output, /was moved to db.example/);
 });
 
-t.test('with servers the commands name the alternative', async (t) => {
+t.test('backup and restore refuse to run if DATABASE_URL is set, and name the alternative', async (t) => {
   const variables = {
     DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/nowhere',
     TOKEN_KEYS: 'one:4c1d9e7b03f86a52e0b7d4916fc3a825',

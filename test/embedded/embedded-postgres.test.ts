@@ -54,7 +54,7 @@ t.test('PostgreSQL is configured to sync every commit', needsEmbedded, async (t)
   });
 });
 
-t.test('syncs the log at each commit, and directories after files are created', needsLinux, async (t) => {
+t.test('syncs the WAL at each commit, directories of new files, and tables at a checkpoint', needsLinux, async (t) => {
   const directory = join(await freshDataDirectory(t), 'postgres');
   const operations = await recordFileOperations(t, directory);
   const pglite = await openCluster({ directory, create: false });
@@ -189,7 +189,7 @@ t.test('opens a database whose lock file is empty, as after a power cut', needsE
   t.pass('it opens');
 });
 
-t.test('a new connection has neither the transaction nor the locks of the previous one', needsEmbedded, async (t) => {
+t.test('a new connection releases the locks of the previous one, also in a transaction', needsEmbedded, async (t) => {
   const server = await startEmbeddedServer(join(await freshDataDirectory(t), 'postgres'), silentLog);
   t.teardown(server.close);
   const connect = async () => {
@@ -257,7 +257,7 @@ async function replaceByFile(postgres: string): Promise<void> {
 }
 
 /** Ways in which a database directory can be damaged, each with the resulting error message. */
-const DAMAGES: [name: string, damage: (postgres: string) => Promise<unknown>, message: RegExp][] = [
+const CORRUPTIONS: [name: string, corrupt: (postgres: string) => Promise<unknown>, message: RegExp][] = [
   ['a file in its place', replaceByFile, /no such directory/],
   ['no PG_VERSION', (postgres) => rm(join(postgres, 'PG_VERSION')), /PG_VERSION is missing/],
   ['another version', (postgres) => writeFile(join(postgres, 'PG_VERSION'), '16\n'), /PG_VERSION is "16", but this is/],
@@ -270,10 +270,10 @@ const DAMAGES: [name: string, damage: (postgres: string) => Promise<unknown>, me
   ['no write-ahead log', removeWal, /checkpoint record/],
 ];
 
-for (const [name, damage, message] of DAMAGES) {
+for (const [name, corrupt, message] of CORRUPTIONS) {
   t.test(`a start on a damaged directory prints one line and changes nothing: ${name}`, needsEmbedded, async (t) => {
     const DATA_DIR = await freshDataDirectory(t);
-    await damage(join(DATA_DIR, 'postgres'));
+    await corrupt(join(DATA_DIR, 'postgres'));
     const before = await snapshot(DATA_DIR);
     const line = await expectRefusedStart(t, { DATA_DIR }, message);
     t.match(line, /^The database in .+ cannot be opened: .+ restore a backup /);

@@ -48,7 +48,7 @@ t.test('the database is writable again if space is freed while it becomes read-o
   await writeFile(extra, Buffer.alloc(24 * MEBIBYTE));
   await fillLeaving(48);
   const logEvents = new EventEmitter();
-  // The transaction occupies the only connection, so the database cannot become read-only before it ends.
+  // The transaction occupies the only connection, so the database cannot become read-only before the transaction ends.
   await db.transaction().execute(async () => {
     const low = once(logEvents, 'low');
     const watched = await watchFreeSpace(dataDir, db, { warn: () => logEvents.emit('low'), info: () => undefined });

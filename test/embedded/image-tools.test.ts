@@ -28,7 +28,7 @@ function colorProfile(): Buffer {
   profile.writeUInt32BE(profile.length);
   profile.write('\x02\x10\0\0mntrRGB XYZ ', 8, 'latin1');
   profile.write('acsp', 36);
-  // The white point of every profile: D50.
+  // The illuminant of the profile connection space, which is always D50.
   for (const [index, value] of [0.9642, 1, 0.8249].entries())
     profile.writeInt32BE(Math.round(value * 65_536), 68 + 4 * index);
   profile.writeUInt32BE(1, 128);

@@ -137,7 +137,7 @@ t.test(
   },
 );
 
-t.test('makes a checkpoint after 32 MiB of WAL, but not during a backup', async (t) => {
+t.test('makes a checkpoint after 32 MiB of WAL, but not while checkpoints are held off, as for a backup', async (t) => {
   const { db, maintenance, runMaintenance } = await openMaintained(t);
   const writeWal = (bytes: number) =>
     sql`select pg_logical_emit_message(false, 'test', repeat('x', 1048576)) from generate_series(1, ${bytes / 2 ** 20}::int)`.execute(
@@ -149,7 +149,7 @@ t.test('makes a checkpoint after 32 MiB of WAL, but not during a backup', async 
   const releaseFirst = maintenance.holdCheckpoints();
   await writeWal(24 * 2 ** 20);
   await runMaintenance();
-  t.ok((await walBytesToReplay(db)) >= 40 * 2 ** 20, 'no checkpoint while it is held');
+  t.ok((await walBytesToReplay(db)) >= 40 * 2 ** 20, 'no checkpoint while checkpoints are held off');
   releaseFirst();
   await runMaintenance();
   t.ok((await walBytesToReplay(db)) < 2 ** 20);

@@ -16,7 +16,7 @@ t.test('mixing or splitting installations is refused in one line, before anythin
   };
   const startWithUser = async () => {
     const stores = await embeddedVariables(t);
-    // Copies of one directory have the same installation id.
+    // All test data directories are copies of one, with the same installation id. This one gets an id of its own.
     await withBareStores(stores, async ({ db, images }) => {
       const { id } = await db
         .updateTable('installation')

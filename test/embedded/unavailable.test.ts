@@ -9,7 +9,7 @@ import { startTestService } from '../support/service.js';
 import { freshDataDirectory, openTestStores } from '../support/stores.js';
 import { until } from '../support/until.js';
 
-// These tests rename directories of the embedded stores to make them unavailable.
+// These tests make embedded stores unavailable by renaming their files and directories.
 const service = await startTestService(t, { DATA_DIR: await freshDataDirectory(t) });
 const { directory } = service.stores;
 const withImage = () => ({ form: { title: 'T', text: 'T', image: picture() } });
@@ -64,8 +64,8 @@ t.test('returns 503 and stores nothing if uploads cannot be written', async (t) 
 });
 
 /**
- * Starts a service whose image store is unavailable, and returns a function that makes the store available, optionally
- * claimed by another installation.
+ * Starts a service whose image store is unavailable, because the installation marker is a directory instead of a file. Returns
+ * the service, and a function that makes the store available, optionally claimed by another installation.
  */
 async function startWithoutImages(t: Test) {
   const DATA_DIR = await freshDataDirectory(t);

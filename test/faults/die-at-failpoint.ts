@@ -3,7 +3,7 @@ import { onFailpoint } from '../../db/support/failpoints.js';
 import { type FailpointHit, failpointFiles } from './failpoints.js';
 
 // Preloaded by `node --import`: logs every failpoint hit, and kills the process at the chosen one. All calls are synchronous,
-// so nothing else runs in between.
+// so that no other JavaScript of this thread runs between the hit and the kill.
 const files = failpointFiles(process.env.FAILPOINT_DIRECTORY ?? '');
 
 onFailpoint((name) => {

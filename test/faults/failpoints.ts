@@ -5,7 +5,7 @@ import type { Failpoint } from '../../db/support/failpoints.js';
 import { startProcess } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 
-/** One hit of a failpoint. Its hits are numbered from 1. */
+/** One hit of a failpoint. The hits of each failpoint are numbered from 1. */
 export interface FailpointHit {
   failpoint: Failpoint;
   hit: number;
@@ -13,7 +13,7 @@ export interface FailpointHit {
 
 /**
  * Returns the paths of the files by which a test and the service process communicate: `hits`, the log of failpoint hits, and
- * `target`, the `FailpointHit` at which the process kills itself, as JSON. If that file is missing, the process continues.
+ * `target`, the `FailpointHit` at which the process kills itself, as JSON. Without this file, the process survives every hit.
  */
 export const failpointFiles = (directory: string) => ({
   hits: join(directory, 'hits'),

@@ -17,7 +17,10 @@ export interface Fixture {
 
 interface FuzzSetup {
   fixture: Fixture;
-  /** Parts of the private account's data. No response to an attacker and no log may contain them. */
+  /**
+   * Data of the other accounts: the hidden texts, the password and the email addresses. No response to an attacker and no log
+   * may contain it.
+   */
   secrets: string[];
   /** Logs in attackers whose sessions have ended, and replaces those who can no longer log in. */
   refresh(): Promise<void>;
@@ -25,7 +28,7 @@ interface FuzzSetup {
   snapshot(): Promise<string>;
 }
 
-/** The password of all accounts but the attackers'. Differs from the passwords in the texts that the fuzzer sends. */
+/** The password of all accounts except the attackers'. Differs from the passwords in the texts that the fuzzer sends. */
 const OWNER_PASSWORD = 'Teal-Lantern.58!';
 
 const ATTACKERS = 6;

@@ -69,7 +69,7 @@ function compose(random: Random, fixture: Fixture, operation: ContractOperation)
   if (type !== undefined) headers.push(`Content-Type: ${type}`);
   const framed = frame(random, body, headers);
   const target = `${path}${queryString(random, fixture, operation)}`;
-  const head = `${method} ${encodeTarget(target)} HTTP/1.1\r\n${headers.map(encodeHeader).join('\r\n')}\r\n\r\n`;
+  const head = `${method} ${encodeTarget(target)} HTTP/1.1\r\n${headers.map(cleanHeader).join('\r\n')}\r\n\r\n`;
   return {
     bytes: Buffer.concat([Buffer.from(head, 'latin1'), framed]),
     method,
@@ -176,9 +176,9 @@ const encodeTarget = (target: string) =>
   target.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character.toWellFormed())).replace(/#/g, '%23');
 
 /** Removes characters that a header cannot contain. */
-const encodeHeader = (header: string) => header.replace(/[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/gu, '');
+const cleanHeader = (header: string) => header.replace(/[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/gu, '');
 
-/** Header lines that mutations insert, at the start of a line or in the middle of one. */
+/** Lines that mutations insert at random positions: headers, chunk sizes, and the first lines of further requests. */
 const LINES = [
   '',
   'Content-Length: 5',

@@ -46,7 +46,7 @@ interface Write {
 const unfriend = ({ ada, bea }: Fixture) => ada.send('DELETE', `/friends/remove?id=${bea.id}`);
 const request = ({ ada, bea }: Fixture) => bea.send('POST', `/friends/request?to=${ada.id}`);
 
-// Other writes hit the same failpoints as parts of these: a new post without an image, the removal of an image.
+// Other writes hit no other failpoints, because they are parts of these: a new post without an image, the removal of an image.
 const writes: Record<string, Write> = {
   'a registration': {
     prepare: async (fixture) => {
@@ -87,7 +87,8 @@ const writes: Record<string, Write> = {
   'the end of a friendship': { act: unfriend },
 };
 
-// A long timeout, so that no delivery is retried during this test. The port is the same after each restart.
+// With this timeout, the second delivery of a removal is due only after five minutes. With the default, it would be due while
+// the baselines are recorded, and hit failpoints too. The port is the same after each restart.
 const environment = {
   NEO4J_TIMEOUT: '60000',
   PORT: String(await findFreePort()),

@@ -24,7 +24,7 @@ const migrate = (t: Test, environment: NodeJS.ProcessEnv) => runCommand(t, ['mig
 
 const applied = Object.keys(migrations).map((name) => `${name} applied\n`);
 
-t.test('prints each migration that it applies, and applies it once', async (t) => {
+t.test('applies each migration once, and prints its name', async (t) => {
   const DATA_DIR = await temporaryDirectory(t);
   t.same(await migrate(t, { DATA_DIR }), { code: 0, output: applied.join('') });
   t.same(await migrate(t, { DATA_DIR }), { code: 0, output: 'up to date\n' });
@@ -108,6 +108,6 @@ t.test('a migration that has to wait for a table fails soon, and succeeds later'
   t.same(await migratePostgres(db), ['0009-outbox-kind-index']);
   t.notOk(
     statements.some(({ text }) => /pg_advisory_(un)?lock/.test(text)),
-    'no advisory lock of a session, which a pooler would not keep',
+    'no session-level advisory lock is used, because a connection pooler would not keep the session',
   );
 });

@@ -111,7 +111,7 @@ t.test('moves only the images or only the graph', needsServers, async (t) => {
     [backInNeo4j, elsewhere],
   ];
   for (const [source, target] of moves) {
-    // An earlier move has left its contents in Neo4j.
+    // The move from Neo4j to the tables has not deleted the graph in Neo4j, and a target must be empty.
     if (target === backInNeo4j) await emptyGraph();
     await expectMoved(t, source, target);
     t.match(await expectMoved(t, target, target), /^Nothing to move/);

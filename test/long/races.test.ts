@@ -8,8 +8,8 @@ import { createFixtures } from '../support/store-fixtures.js';
 import { needsServers } from '../support/stores.js';
 
 /*
- * The races of the contract tests, here on two services, and others that need many rounds, images or the database. After each,
- * `run` checks that the stores are consistent.
+ * The races of the contract tests, here on two services, and others that need many rounds, images or the database. After each
+ * race, the stores must be consistent.
  */
 
 const { createUser, send, run, services } = await openRaces(t);
@@ -33,7 +33,7 @@ t.test('the races of the contract tests have the same outcomes on two services',
     t.same(failuresIn(outcomes), []);
     t.same(undeletedAccounts, []);
   }
-  // The contract tests retry a 503.
+  // The contract tests retry a 503, so only the log shows it.
   for (const service of services) t.notMatch(service.logged(), /deadlock|service unavailable|internal server error/);
 });
 

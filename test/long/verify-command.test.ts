@@ -30,7 +30,7 @@ const changeStores = async (changes: (stores: Stores) => Promise<unknown>) => {
   await stores.close();
 };
 
-// The first start claims the stores.
+// Stores are claimed when they are first opened, as by the first start of a service.
 await changeStores(async () => undefined);
 
 t.test('exits with 0 on consistent stores', async (t) => {

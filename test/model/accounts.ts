@@ -176,7 +176,7 @@ async function deleteAccount(step: Step): Promise<void> {
   const { me, model, client } = step;
   const { known } = me.profile;
   if (!known || !me.profile.isWritable) return;
-  // Most attempts use a wrong password, since most accounts must survive.
+  // Most attempts use a wrong password, because most accounts must survive.
   const succeeds = step.below(3) === 0;
   const json = { password: succeeds ? known.password : WRONG_PASSWORD };
   const send = () => step.send('DELETE', '/profiles/me', { json });
@@ -211,7 +211,7 @@ async function getProfile(step: Step): Promise<void> {
   if (reply.status === 200) reply.checker.checkProfile(reply.response?.body, owner);
 }
 
-/** Returns an operation that downloads one of the last 20 links that responses contained, whether or not it is still valid. */
+/** Returns an operation that requests one of the last 20 links that responses contained, whether or not it is still valid. */
 export const getImage =
   (prefix: string): Operation =>
   async (step) => {

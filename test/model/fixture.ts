@@ -106,7 +106,7 @@ export class ServiceFixture {
   }
 
   async injectFault(store: StoreName, fault: Fault): Promise<void> {
-    // A start would fail. A process may be killed, and so start again, while this waits.
+    // The fault would make a start in progress fail. While this waits, another process may be killed and start again.
     const starts = () => this.#slots.flatMap(({ starting }) => starting ?? []);
     while (starts().length > 0) await Promise.all(starts());
     this.unavailableStores.add(store);

@@ -37,7 +37,10 @@ async function getPost(step: Step): Promise<void> {
   if (reply.status === 200) reply.checker.checkPost(reply.response?.body);
 }
 
-/** Returns the possible statuses: 200 if the post may have been visible since then, 404 unless it certainly was. */
+/**
+ * Returns the possible statuses: 200 if the post may have been visible at `since` or later, 404 unless it certainly was visible
+ * all the time.
+ */
 export function expectedPostStatuses(
   { model, me }: Pick<Step, 'model' | 'me'>,
   { author, content }: Post,

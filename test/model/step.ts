@@ -44,7 +44,7 @@ export class Step {
   ) {
     this.me = client.user;
     this.#nextInteger = mulberry32(seed);
-    // Chosen now, since a write may make the session uncertain.
+    // Chosen now, because a write may make the session uncertain.
     this.token();
   }
 

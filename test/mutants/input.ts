@@ -7,13 +7,13 @@ export const input: Mutants = {
     replace: 'keyword !== "if" && keyword !== "additionalProperties"',
     caughtBy: ['unknown.query.listPosts', 'unknown.body.login'],
   },
-  'a body is accepted on friend routes': {
+  'an empty JSON object is accepted on friend routes': {
     file: 'handlers/http/input.ts',
     find: 'operation.refusesEmptyObject || ',
     replace: '',
     caughtBy: ['bodies.none.listFriends'],
   },
-  'an undocumented body is ignored': {
+  'an invalid or unexpected body is ignored': {
     file: 'handlers/http/input.ts',
     find: `if (received.kind === 'invalid') return refusedBody(received.reason);`,
     replace: `if (received.kind === 'invalid') return { fields: undefined, problems: [] };`,

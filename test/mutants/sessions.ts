@@ -42,7 +42,7 @@ export const sessions: Mutants = {
     replace: `deleteFrom('sessions').where('id', '=', id)`,
     caughtBy: ['sessions.delete.not-own'],
   },
-  'a valid cookie is used despite an invalid Authorization header': {
+  'a valid cookie is used despite a malformed Authorization header': {
     file: 'handlers/http/authenticate.ts',
     find: 'if (authorization !== undefined) {',
     replace: 'if (authorization !== undefined && BEARER.test(authorization)) {',

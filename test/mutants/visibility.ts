@@ -40,7 +40,7 @@ export const visibility: Mutants = {
     replace: 'if (!owner) return IMAGE_NOT_FOUND',
     caughtBy: ['visibility.picture.private'],
   },
-  'the recipient of a friend request sees as much as a friend': {
+  'a pending friend request counts as a friendship for the user with the higher id': {
     file: 'db/graph/tables.ts',
     find: 'where hi = any(${people}::int8[]) and lo = any(${others}::int8[]) and requester is null',
     replace: 'where hi = any(${people}::int8[]) and lo = any(${others}::int8[])',

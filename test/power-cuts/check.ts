@@ -13,8 +13,9 @@ import type { Expected, Fact } from './facts.js';
 import { blob, createThrowingSender, digest, noiseImage } from './load.js';
 
 /*
- * A process that starts a service on each data directory that it is sent, and checks it. It sends the name of each step, then
- * the faults. A bad state of the disk may crash or block it.
+ * A process that checks data directories: for each one that its parent sends, it starts a service and checks the data. It
+ * reports the name of each step, then the faults. It is a separate process, because a bad state of the disk may crash or block
+ * it.
  */
 
 export interface CheckRequest {
@@ -60,7 +61,7 @@ async function findFaults({ dataDirectory, expected }: CheckRequest): Promise<st
   return faults;
 }
 
-/** Reads the value of a fact. Returns undefined if it cannot be read, since its account or post does not exist. */
+/** Functions that read the value of a fact. They return undefined if it has none, because its account or post is missing. */
 type Readers = {
   [Kind in Fact['kind']]: (
     fact: FactOf<Kind>,

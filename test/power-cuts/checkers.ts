@@ -4,7 +4,7 @@ import type { CheckRequest } from './check.js';
 
 const CHECK_TIMEOUT_MS = 180_000;
 
-/** A checker is replaced after this many states, since PGlite does not free its memory. */
+/** A checker is replaced after this many states, because PGlite does not free its memory. */
 const STATES_PER_CHECKER = 20;
 
 interface Checker {
@@ -12,7 +12,7 @@ interface Checker {
   stateCount: number;
 }
 
-/** Started checkers that are not in use. They are reused, since a start costs as much processor time as a check. */
+/** Started checkers that are not in use. They are reused, because a start costs as much processor time as a check. */
 const idle: Checker[] = [];
 
 function startChecker(): Checker {

@@ -3,7 +3,7 @@ import type { Cut, KeepProbabilities } from './disk.js';
 import type { Recording } from './record.js';
 import type { Operation, Span } from './trace.js';
 
-/** Relative frequencies of intervals; others have 3. Checks of `first start` are slow: they may create the cluster again. */
+/** Relative frequencies of intervals; others have 3. */
 const WEIGHTS: Record<string, number> = {
   'first requests': 2,
   requests: 4,

@@ -22,7 +22,7 @@ function record(start: number, operation: Record<string, unknown>, data?: Buffer
   for (let written = 0; data && written < data.length; ) written += writeSync(logFd, data, written);
 }
 
-/** Returns the absolute path if it is RECORD_BELOW or below it. The service uses only strings for such paths. */
+/** Returns the absolute form of a path at or below RECORD_BELOW. The service uses only strings for such paths. */
 function recordedPath(path: unknown): string | undefined {
   if (typeof path !== 'string') return undefined;
   const absolute = resolve(path);

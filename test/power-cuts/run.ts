@@ -25,8 +25,8 @@ import { dataDirectoryIn, type Recording, readRecording, record } from './record
  *   npm run test:power-cuts -- --trace DIRECTORY --seed 7 --only 17      one state of a kept trace
  *   npm run test:power-cuts -- --ignore-fsync /pg_wal/          ignores fsync of the files whose paths match: must fail
  *
- * A run that finds faults keeps its trace, since two runs of a service never write the same. The path of a directory ends with
- * a slash, so `--ignore-fsync '/$'` ignores fsync of directories.
+ * A run that finds faults keeps its trace, because two runs of a service never write the same. The path of a directory ends
+ * with a slash, so `--ignore-fsync '/$'` ignores fsync of directories.
  */
 
 t.setTimeout(0);
@@ -93,7 +93,7 @@ async function checkState(t: Test, recording: Recording, history: History, numbe
   });
 }
 
-t.test('no power cut loses acknowledged data', async (t) => {
+t.test('after every power cut, the service starts, its stores agree, and no acknowledged data is lost', async (t) => {
   const recording = values.trace === undefined ? await recordTrace(t) : await readRecording(trace);
   const history = replay(recording.operations, recording.root);
   t.comment(`--seed ${seed}: ${recording.operations.length} operations, ${recording.requests.length} responses`);

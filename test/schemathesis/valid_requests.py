@@ -5,7 +5,8 @@ from itertools import product
 
 from users import User, Users
 
-# The first bytes of an image of each type. The service compares them with the declared type, and ignores what follows.
+# The first bytes of an image of each type. The service compares them with the declared type, and accepts any bytes after them
+# that show no sign of metadata.
 SIGNATURES = {
     "image/jpeg": b"\xff\xd8\xff",
     "image/png": b"\x89PNG\r\n\x1a\n",

@@ -25,7 +25,7 @@ const STORES = {
   redis: ['Redis', 'Redis clock', 'Redis permissions'],
 } as const;
 
-/** Returns the variables of PostgreSQL alone. A run that checks no other store takes half the time. */
+/** Returns the variables without those of the other stores. A run that checks only PostgreSQL takes half the time. */
 const postgresOnly = ({ DATABASE_URL, TOKEN_KEYS, DATA_DIR }: NodeJS.ProcessEnv) => ({
   DATABASE_URL,
   TOKEN_KEYS,
@@ -151,7 +151,7 @@ t.test('reports wrong passwords without printing them, and a wrong Redis databas
   await expectRows(t, { REDIS_URL, TOKEN_KEYS, DATA_DIR }, { Redis: row('failed', /DB index is out of range/) });
 });
 
-t.test('reports stores of another installation', needsServers, async (t) => {
+t.test('reports stores without a marker, of another installation or kind, and moved ones', needsServers, async (t) => {
   const environment = await freshStores(t);
   const query = queriesTo(environment);
   await query("insert into installation (graph, images) values ('neo4j', 's3')");
@@ -201,7 +201,7 @@ t.test('reports missing permissions', needsServers, async (t) => {
   const redis = connectRedis(t, environment.REDIS_URL ?? '');
   await redis.call('ACL', 'SETUSER', role, 'on', '>hush', '~*', '+@all', '-eval');
   t.teardown(() => redis.call('ACL', 'DELUSER', role));
-  // The community edition has no roles, so a constraint with the name of the probe makes the probe fail.
+  // Neo4j's community edition has no roles, so a constraint with the name of the doctor's probe makes the probe fail.
   await queryGraph('CREATE CONSTRAINT doctor_probe FOR (i:Installation) REQUIRE i.at IS UNIQUE');
   t.teardown(() => queryGraph('DROP CONSTRAINT doctor_probe IF EXISTS'));
   const withRedisRole = { ...environment, REDIS_URL: asRole(environment.REDIS_URL) };
@@ -284,7 +284,7 @@ t.test('warns of more processes than cores, and of too few connections for their
   });
 });
 
-t.test('reports invalid indexes, late outbox entries and sessions that are not purged', needsServers, async (t) => {
+t.test('reports invalid indexes, overdue outbox entries and unpurged expired sessions', needsServers, async (t) => {
   const environment = await freshStores(t);
   const query = queriesTo(environment);
   await query("update pg_index set indisvalid = false where indexrelid = 'posts_image'::regclass");

@@ -31,18 +31,18 @@ import { createFixtures, openStoresWithoutRelay, repeat } from '../support/store
 import { freshStores, needsServers, openTestStores, queryGraph, silentLog } from '../support/stores.js';
 import { until } from '../support/until.js';
 
-/** A statement that waits for a lock fails soon. On a busy machine, others must still succeed. */
+/** Short, so that a statement that waits for a lock fails soon. Long enough for other statements on a busy machine. */
 const SHORT_TIMEOUT = { DATABASE_TIMEOUT: '1500' };
 
 const POST = { title: 'A title', text: 'A text' };
 
 /*
- * Each test pauses one write while it holds a lock, starts a conflicting write, and resumes the first. Random races would
- * find a missing lock only once in thousands of rounds.
+ * Most of these tests pause a write that holds or needs a lock, start a conflicting write, and resume the first one. Random
+ * races would find a missing lock only once in thousands of rounds.
  */
 t.test('locks', needsServers, async (t) => {
   const environment: NodeJS.ProcessEnv = { ...(await freshStores(t)), ...LONG_TIMEOUTS };
-  // Two sets, like those of two processes. Only the tests deliver entries.
+  // Two sets of stores, like those of two processes. Without a relay, only the tests deliver entries.
   const [stores, otherStores] = [
     await openStoresWithoutRelay(t, environment),
     await openStoresWithoutRelay(t, environment),
@@ -185,6 +185,7 @@ t.test('locks', needsServers, async (t) => {
     const busy = singleConnection.graph.ensureNodes({ people: [], posts: [-1] });
     await untilWaitingInGraph();
     const delivery = singleConnection.outbox.deliver(entries);
+    // Waits until the delivery has read the post, and waits for the only connection to Neo4j.
     await until(async () => {
       const { rows } = await sql`
         select from pg_stat_activity
@@ -263,7 +264,7 @@ t.test('locks', needsServers, async (t) => {
     const [user, other] = [await account(), await account()];
     const names = await db.selectFrom('accounts').select(['id', 'username']).where('id', 'in', [user, other]).execute();
     const nameOf = (id: number) => names.find((row) => row.id === id)?.username ?? '';
-    // An index that is updated before the unique constraint pauses both updates after they have written the row.
+    // An index that is updated before the index of the unique constraint pauses each update after it has written its row.
     await sql`
       create function wait_in_index(text) returns text immutable language plpgsql as
       'begin perform pg_advisory_xact_lock_shared(-8); return $1; end'`.execute(db);
@@ -280,7 +281,7 @@ t.test('locks', needsServers, async (t) => {
     await sql`drop index waiting_index`.execute(db);
   });
 
-  /** Creates a post that waits for its author's account while `change` runs. */
+  /** Creates a post, which waits for the lock of its author's account while `change` runs. */
   async function createPostDuring(
     author: number,
     change: (trx: DatabaseTransaction) => Promise<unknown>,
@@ -312,7 +313,7 @@ t.test('locks', needsServers, async (t) => {
   });
 
   t.test(
-    'a post that waits for its author’s account sees the new state of its image’s entry and of the quota',
+    'a post that waits for its author’s account sees the new state of its image’s outbox entry and of the quota',
     async (t) => {
       const user = await account();
       const images = async () => db.selectFrom('posts').select('image').where('author_id', '=', user).execute();
@@ -367,7 +368,7 @@ t.test('locks', needsServers, async (t) => {
     t.same(await sessionsOf(user).execute(), []);
   });
 
-  t.test('a statement that timed out does not wait for a table on the server', async (t) => {
+  t.test('a statement that timed out no longer waits for a table lock on the server', async (t) => {
     const shortTimeout = await openStoresWithoutRelay(t, { ...environment, ...SHORT_TIMEOUT });
     await holdInPostgres('begin; lock table posts');
     await t.rejects(isPostOf(shortTimeout.db, 1, 1), StoreUnavailableError);
@@ -375,7 +376,7 @@ t.test('locks', needsServers, async (t) => {
     await release();
   });
 
-  t.test('a transaction sees what others have committed, whatever the default of the database', async (t) => {
+  t.test('a transaction is read committed, whatever the default isolation level of its session', async (t) => {
     const options = '?options=-c%20default_transaction_isolation%3Dserializable';
     const serializable = { ...environment, DATABASE_URL: `${environment.DATABASE_URL}${options}` };
     const { db } = await openStoresWithoutRelay(t, serializable);
@@ -384,23 +385,26 @@ t.test('locks', needsServers, async (t) => {
   });
 
   t.test('a failed delivery does not reschedule an entry that was postponed during it', async (t) => {
-    const failingSoon = await openStoresWithoutRelay(t, { ...environment, DATABASE_TIMEOUT: '5000' });
+    const delivering = await openStoresWithoutRelay(t, environment);
     const {
       id,
       entries: [entry],
     } = await createUndelivered(await account());
     if (!entry) throw new Error('The post has no entry.');
     await holdPost(id);
-    const failing = failingSoon.outbox.deliver([entry]);
+    const delivery = delivering.outbox.deliver([entry]);
     await untilWaiting(1);
     await db
       .updateTable('outbox')
       .set({ due_at: secondsFromNow(900) })
       .where('id', '=', entry.id)
       .execute();
-    // `deliver` returns after a second. `close` waits until the delivery has failed.
-    await failing;
-    await failingSoon.close();
+    await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+    // `deliver` does not wait longer than a second. `close` waits until the delivery has failed.
+    await delivery;
+    await delivering.close();
     const later = sql<boolean>`due_at > ${secondsFromNow(800)}`.as('later');
     const left = await db.selectFrom('outbox').select(['attempts', later]).where('id', '=', entry.id).execute();
     t.same(left, [{ attempts: 0, later: true }], 'the entry is unchanged');
@@ -453,8 +457,8 @@ t.test('locks', needsServers, async (t) => {
     const newest = { id: first, liveSessions: 3 };
     const deletions = [trimSessions(db, user, newest, 2)];
     await untilWaiting(1);
-    // Has no effect, because the first login has locked this session. If logins locked sessions by last use, this would change
-    // the order for the second login, and the two would deadlock.
+    // This update has no effect, because the first login has locked the session. If logins locked sessions by last use, newest
+    // first, the update would change the order for the second login, and the two logins would deadlock.
     await touchSessions(db, [first]);
     deletions.push(trimSessions(otherStores.db, user, newest, 2));
     await untilWaiting(2);
@@ -471,7 +475,7 @@ t.test('locks', needsServers, async (t) => {
     t.test(`a deletion of ${name} that deadlocks with a login is repeated`, async (t) => {
       const { user } = await createSessions(3);
       const remaining = sessionsOf(user);
-      // The order in which the deletion locks them.
+      // In physical order, in which the deletion locks the sessions.
       const [first, second, current] = await remaining.orderBy(sql`ctid`).execute();
       let removal: Promise<unknown> | undefined;
       const transaction = db.transaction().execute(async (trx) => {
@@ -503,7 +507,7 @@ t.test('locks', needsServers, async (t) => {
     t.same(await sessionsOf(user).where(recent).execute(), [{ id: free }]);
   });
 
-  t.test('an image that is claimed before it is due is kept', async (t) => {
+  t.test('an image that is claimed before its outbox entry is due is kept', async (t) => {
     const user = await account();
     await storeImage('claimed.png');
     const { entryId, due } = await db
@@ -542,6 +546,7 @@ t.test('locks', needsServers, async (t) => {
   });
 
   t.test('entries that another process has locked do not block the others', async (t) => {
+    // These stores have a relay, which delivers the entries.
     await openTestStores(t, environment);
     const user = await account();
     const addEntries = async (key: string, seconds: number) => {

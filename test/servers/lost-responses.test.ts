@@ -87,7 +87,7 @@ const WRITES: Record<string, Write> = {
       };
     },
   },
-  'a change of the password': {
+  'a change of password and picture': {
     uploads: true,
     async arrange(user, _, service) {
       const password = 'Other-Lantern-81!';
@@ -119,10 +119,13 @@ t.test('writes whose response from a store is lost', needsAllServers, async (t) 
   const s3 = await startProxy(t, environment.S3_ENDPOINT ?? '');
   const service = await startTestService(t, { ...environment, DATABASE_URL: postgres.url, S3_ENDPOINT: s3.url });
 
-  /** Sends a write whose first response from the store is lost, and returns its status and whether it has taken effect. */
+  /**
+   * Sends a write, and cuts the store's response to the first message that contains `trigger`. Returns the status of the
+   * write, and whether the write has taken effect.
+   */
   async function loseResponse(t: Test, { arrange }: Write, proxy: FaultyProxy, trigger: string) {
     const { send, hasTakenEffect } = await arrange(await service.createUser(), await service.createUser(), service);
-    // The relay must not commit at the same time.
+    // Otherwise the relay could commit at the same time, and its response would be lost instead.
     await service.stores.db.deleteFrom('outbox').where('delivered', '=', true).execute();
     const cut = proxy.cutResponseTo(trigger);
     const [response] = await Promise.all([send(), cut]);

@@ -30,7 +30,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
     return { proxy, proxied, read, logEvents };
   }
 
-  t.test('a friendship change whose response is lost returns its own outcome', async (t) => {
+  t.test('a friendship change whose response is lost returns the outcome of its first attempt', async (t) => {
     const { proxy, proxied } = await openBehindProxy(t);
     const [clock] = await queryGraph('RETURN timestamp() AS start');
     async function withLostResponse<Outcome>(transition: () => Promise<Outcome>): Promise<Outcome> {
@@ -58,7 +58,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
   });
 
   for (const fault of ['silence', 'refuse'] as const) {
-    t.test(`a silent server becomes unavailable, and available again after ${fault} of new connections`, async (t) => {
+    t.test(`a silent server becomes unavailable, and then available again (new connections: ${fault})`, async (t) => {
       const { proxy, proxied, read, logEvents } = await openBehindProxy(t);
       // Opens a connection for warm-ups, which becomes silent. The warm-up after the outage must not wait for it.
       await proxied.warmUp();
@@ -104,7 +104,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
       if (held.length === 0) continue;
       delivered += 1;
       const statement = held.filter((bytes) => !bytes.includes(RESET));
-      t.ok(Buffer.concat(statement).includes('tx_timeout'), 'the server ends the transaction too');
+      t.ok(Buffer.concat(statement).includes('tx_timeout'), 'the server is asked to enforce the timeout too');
       server.write(Buffer.concat([...statement, Buffer.from(COMMIT, 'latin1')]));
       for await (const [data] of on(server, 'data')) if (data.includes('bookmark')) break;
     }

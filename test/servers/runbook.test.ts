@@ -28,7 +28,7 @@ const SECTIONS = [
 /** The server of each store, by the name of the store in `/readyz`. */
 const SERVERS: Record<string, ServerName> = { postgres: 'postgres', graph: 'neo4j', images: 's3', redis: 'redis' };
 
-/** Returns what replaces the placeholders of the page. */
+/** Returns the value of each placeholder in the runbook. */
 const placeholders = (variables: Record<string, string>, backup: string) => ({
   'postgres://USER:PASSWORD@POSTGRES_HOST/DATABASE': variables.DATABASE_URL ?? '',
   'neo4j://NEO4J_HOST': variables.NEO4J_URI ?? '',

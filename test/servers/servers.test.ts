@@ -84,7 +84,10 @@ t.test('changes that one process has acknowledged are visible on the other immed
       };
     };
 
-  /** Reads the author's token, a post, whether the feed contains it, and whether the author's full profile is visible. */
+  /**
+   * Returns a function that reads the status of `GET /auth/me` with the author's token and, as the viewer, the status of the
+   * post, whether the feed contains the post, and whether the author's full profile is visible.
+   */
   const view = (author: TestUser, post: number) => async (there: Send) => {
     const send = sendAs(there, viewer);
     const [authorStatus, single, feed, profile] = await Promise.all([
@@ -192,7 +195,7 @@ t.test('changes that one process has acknowledged are visible on the other immed
   }
 });
 
-t.test('the server ends idle transactions of every pool', needsServers, async (t) => {
+t.test('every pool limits how long a transaction may be idle', needsServers, async (t) => {
   const { db, graphTransactions, maintenanceDb } = await openTestStores(t);
   for (const database of [db, graphTransactions, maintenanceDb]) {
     const show = sql<{ idle_in_transaction_session_timeout: string }>`show idle_in_transaction_session_timeout`;

@@ -7,7 +7,7 @@ import { overTls, writeCertificate } from '../support/tls.js';
 import { registerUser } from '../support/users.js';
 
 t.test(
-  'connects to every store over TLS if its URL asks for it, and verifies the certificate',
+  'connects to every store over TLS if its URL requires it, and rejects an untrusted certificate of PostgreSQL',
   needsServers,
   async (t) => {
     const environment = await freshStores(t);

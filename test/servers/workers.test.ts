@@ -27,7 +27,7 @@ t.test('workers', needsServers, async (t) => {
   };
   let pids = await waitForLines('worker started', WORKERS);
 
-  t.test('share a port and the rate limits, and their metrics are added up', async (t) => {
+  t.test('share a port and the rate limits, and their metrics are aggregated', async (t) => {
     const remaining = new Set<string | null>();
     const requests = 8;
     for (let count = 0; count < requests; count += 1) {

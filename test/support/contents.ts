@@ -13,7 +13,7 @@ export async function countLikes(graph: SocialGraph, posts: readonly number[]): 
 
 export const idsOf = (entries: readonly { id: number }[]): number[] => entries.map(({ id }) => id);
 
-/** Makes all undelivered entries due, including those of unclaimed images, and waits until they are delivered. */
+/** Makes all undelivered entries due, including those of pending images, and waits until they are delivered. */
 export async function drainOutbox({ db }: Pick<Stores, 'db'>): Promise<void> {
   await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('delivered', '=', false).execute();
   const undelivered = db.selectFrom('outbox').select('id').where('delivered', '=', false);

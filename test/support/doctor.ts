@@ -17,7 +17,7 @@ export const row = (result: string, detail: RegExp) => ({ result, detail });
 
 export type Rows = Record<string, { result: string; detail?: string | RegExp }>;
 
-/** Runs the command, and expects these rows, and the exit code 1 if one of them has failed. Returns the output. */
+/** Runs the command. Expects these rows, and the exit code 1 if one of them has failed, or else 0. Returns the output. */
 export async function expectRows(
   t: Test,
   environment: NodeJS.ProcessEnv,

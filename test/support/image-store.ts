@@ -56,7 +56,7 @@ export async function testImageStore(t: Test, images: ImageStore, uploads: strin
     t.ok(stored.every((bytes, index) => all[index]?.equals(bytes)));
   });
 
-  await t.test('removes an image, also if it is removed twice', async (t) => {
+  await t.test('removes an image, and removing it again has no effect', async (t) => {
     const name = await put(randomBytes(10));
     // A store with a cache now has it in memory.
     await buffer(await openStream(images, name));

@@ -1,4 +1,4 @@
 import type { Test } from 'tap';
 
-/** A scope that releases its resources in teardowns: a test, or an object of a command with the same method. */
+/** A test, reduced to the method that releases its resources when it ends. */
 export type Lifetime = Pick<Test, 'teardown'>;

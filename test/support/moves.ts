@@ -25,8 +25,7 @@ export const embeddedVariables = async (t: Test): Promise<{ DATA_DIR: string } &
 export async function serverVariables(t: Test): Promise<NodeJS.ProcessEnv> {
   const variables = await freshStores(t);
   await emptyGraph();
-  // The AWS SDK's warning about Node 20 would add lines to the output.
-  return { ...variables, ...SHARED_VARIABLES, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' };
+  return { ...variables, ...SHARED_VARIABLES };
 }
 
 /** Writes variables to a file that `move --to` reads, and returns its path. */
@@ -104,7 +103,7 @@ export async function readAsUsers(t: Test, url: string, users: readonly TestUser
       for (const link of [image, picture]) if (link) await get(new URL(link, url).pathname);
     }
     const { body: sessions } = await send('GET', '/auth/sessions', { token });
-    // A request updates this time, at most once a minute.
+    // Without `last_used_at`, which requests update at most once a minute.
     responses[`${name} sessions`] = sessions.map(
       ({ last_used_at: _, ...session }: { last_used_at: string }) => session,
     );

@@ -15,7 +15,7 @@ const RECIPES: Record<string, Recipe> = {
   'white space': { repeated: ' \u2003' },
   'white space inside': { before: 'a', repeated: ' ', after: 'a' },
   'joined emoji': { repeated: '👩\u200d👩\u200d👧\u200d👦' },
-  'a letter that NFKC expands to eighteen': { repeated: '\ufdfa' },
+  'a character that NFKC expands to eighteen': { repeated: '\ufdfa' },
   'letters that expand in the other case': { repeated: '\u0130ß\u1e9e\u0390' },
   'conjoining letters': { repeated: '\u1100\u1161\u11a8' },
   NULs: { repeated: '\0' },

@@ -50,7 +50,10 @@ export function spawnService(
   return spawnNode(t, [...nodeArguments, entry], { PORT: '0', OPS_PORT: '0', ...environment });
 }
 
-/** Runs a command to its end, or kills it once `killWhen` accepts its output. Returns the exit code or signal. */
+/**
+ * Runs a command to its end, or kills it once `killWhen` accepts its output. Returns its output, and its exit code or the
+ * signal that ended it.
+ */
 export async function runCommand(
   t: Lifetime,
   [name, ...args]: readonly [string, ...string[]],

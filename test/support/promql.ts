@@ -19,7 +19,7 @@ const groupingLabels = (expr: string): string[] =>
 
 /**
  * Returns the metrics and labels that an expression names but that the service does not have, and the metrics that are written
- * without braces. Skips metrics that match `foreign`, which belong to other programs.
+ * without braces. Metrics that match `foreign` belong to other programs, so the service need not have them.
  */
 export function unknownNames(expr: string, { samples }: Exposition, foreign = /^$/): string[] {
   const problems: string[] = [];

@@ -21,7 +21,7 @@ export type Fault =
   | 'hold-requests'
   /** Each response is delayed. */
   | { latencyMs: number; afterBytes?: never; how?: never }
-  /** A connection is reset or becomes silent when it has received this many bytes. A client may see the reset as a normal end. */
+  /** A connection is reset or becomes silent after this many bytes of responses. A client may see the reset as a normal end. */
   | { afterBytes: number; how: 'reset' | 'silence'; latencyMs?: never };
 
 /** A connection between a client and the server. */
@@ -60,7 +60,7 @@ export interface FaultyProxy {
   cutResponseTo(text: string, other?: string): Promise<void>;
 }
 
-/** Starts a TCP proxy to the server at this URL, which can inject faults. It stops when the test ends. */
+/** Starts a TCP proxy that can inject faults, in front of the server at this URL. The proxy stops when the test ends. */
 export async function startProxy(t: Test, target: string, defaultPort = ''): Promise<FaultyProxy> {
   const { hostname, port } = new URL(target);
   const targetPort = Number(port || defaultPort);

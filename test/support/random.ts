@@ -11,6 +11,7 @@ export interface Random {
   pick<Item>(items: readonly Item[]): Item;
 }
 
+/** Returns a pseudorandom generator whose numbers depend only on `seed` and `index`. */
 export function randomFor(seed: string, index: number): Random {
   const nextInteger = mulberry32(hash('sha256', `${seed}:${index}`, 'buffer').readInt32LE());
   const next = () => nextInteger() / 2 ** 32;

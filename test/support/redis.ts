@@ -12,8 +12,8 @@ export function connectRedis(t: Lifetime, url: string): Redis {
 }
 
 /**
- * Empties a Redis database and returns its URL. The databases are used in turn, so the server needs more databases than tests run
- * at a time. The database of `REDIS_URL`, number 0, has the counter and is never returned.
+ * Empties a Redis database and returns its URL. The databases are used in turn, so the server needs more databases than there
+ * are concurrent tests. The database of `REDIS_URL`, number 0, has the counter and is never returned.
  */
 export async function freshRedisUrl(t: Lifetime): Promise<string> {
   const url = new URL(process.env.REDIS_URL ?? '');

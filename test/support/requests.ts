@@ -20,8 +20,8 @@ export interface RequestOptions {
 type FailureReporter = Pick<Test, 'fail'>;
 
 /**
- * Returns a function that sends requests and checks each response against the contract, if it has the operation. If an assertion
- * of the test or of a subtest fails, the latest requests and responses are printed.
+ * Returns a function that sends requests, and checks the responses of operations against the contract. If an assertion of the
+ * test or of a subtest fails, the latest requests and responses are printed.
  */
 export function createSender(t: FailureReporter, url: string) {
   const record = recorderOf(t);

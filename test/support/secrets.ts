@@ -1,4 +1,4 @@
-/** Patterns of secrets, by kind: Argon2 hashes, signed tokens, and Authorization headers. */
+/** Patterns of secrets, by kind. */
 const SECRET_PATTERNS: Record<string, RegExp> = {
   'a password hash': /\$argon2i?d?\$/,
   'a token': /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]+/,

@@ -52,7 +52,7 @@ export async function startServerSet(t: Test): Promise<ServerSet> {
   await mkdir(directory, { mode: 0o755 });
   await writeFile(join(directory, 'lock'), '');
   const fetched = process.env.SERVICES_DIR ?? '';
-  for (const name of ['neo4j', 'postgres', 'redis', 's3']) {
+  for (const name of ['neo4j', 'redis', 's3']) {
     // Hard links, because the programs take hundreds of megabytes.
     await run('cp', ['-Rl', join(fetched, name), directory]).catch(() =>
       run('cp', ['-R', join(fetched, name), directory]),

@@ -15,7 +15,7 @@ import { readConfig } from '../../handlers/config/index.js';
 import type { Lifetime } from './lifetime.js';
 import { freshRedisUrl } from './redis.js';
 
-/** Whether the tests run on real servers, as `npm run test:services` does, rather than on the embedded stores. */
+/** Whether the tests run on real servers, as with `npm run test:services`, and not on the embedded stores. */
 export const onServices = process.env.DATABASE_URL !== undefined;
 
 /** Test options that skip a test of real servers if the stores are embedded. */

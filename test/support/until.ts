@@ -14,17 +14,18 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   }
 }
 
-/** Repeats a call of a store while the store is unavailable, and returns the result. Throws any other error. */
+/**
+ * Repeats a call of a store while the store is unavailable, and returns the result. Throws any other error, or that of the
+ * store after `MAX_WAIT_MS`.
+ */
 export async function retryWhileUnavailable<Result>(call: () => Promise<Result>): Promise<Result> {
-  const results: Result[] = [];
-  await until(async () => {
+  const deadline = performance.now() + MAX_WAIT_MS;
+  for (;;) {
     try {
-      results.push(await call());
-      return true;
+      return await call();
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) throw error;
-      return false;
+      if (!(error instanceof StoreUnavailableError) || performance.now() > deadline) throw error;
+      await sleep(10);
     }
-  });
-  return results[0] as Result;
+  }
 }

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { addressKey, createAddressSet, includesAddress } from '../../handlers/addresses.js';
 
-t.test('all addresses of an IPv6 network with 64 bits have the same key', async (t) => {
+t.test('all addresses of an IPv6 /64 network have the same key', async (t) => {
   for (const address of ['2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:0DB8:0001:0002::abcd']) {
     t.equal(addressKey(address), addressKey('2001:db8:1:2::3'), address);
   }

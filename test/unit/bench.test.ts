@@ -55,7 +55,7 @@ const outcome: Outcome = {
   ...{ subject: rounds(900, 1000, 1100), baseline: rounds(2000, 2000, 2000), against: [] },
 };
 
-t.test('divides by the baseline in the same round, and by the ratio of another workload', async (t) => {
+t.test('divides a rate by the baseline in the same round, and by the median ratio of another workload', async (t) => {
   t.same(ratiosOf(outcome, [outcome]), [0.45, 0.5, 0.55]);
   const relative: Outcome = { ...outcome, workload: workloadNamed('private'), subject: rounds(500, 500, 500) };
   t.same(ratiosOf(relative, [outcome, relative]), [0.5, 0.5, 0.5]);
@@ -86,7 +86,7 @@ t.test('does not print CPU time if one of the processes has ended', async (t) =>
   t.equal(cpuOf([{ ...measurement, cpuMs: { server: undefined } }]), '');
 });
 
-t.test('draws one level or several', async (t) => {
+t.test('draws a chart for one or several numbers of requests in flight', async (t) => {
   const chart = renderChart([{ ...outcome, inFlight: 1 }, outcome]);
   t.match(chart, /<polyline class="p99"/);
   for (const each of [chart, renderChart([outcome])]) t.notMatch(each, /NaN|Infinity/);

@@ -191,7 +191,7 @@ t.test('a shutdown rejects calls in progress', async (t) => {
   await t.rejects(call, StoreUnavailableError);
 });
 
-t.test('errors of PostgreSQL itself mean that it is unavailable, errors of a statement do not', (t) => {
+t.test('PostgreSQL counts as unavailable after errors that the statement did not cause, and only then', (t) => {
   const errorOf = (code: string) => Object.assign(new pg.DatabaseError(code, 0, 'error'), { code });
   const codes = ['08006', '28P01', '3D000', '40P01', '53300', '57014', '58030', '25006', '25P03', '55P03'];
   t.same(

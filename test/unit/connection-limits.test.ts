@@ -22,7 +22,10 @@ async function serve(
   const connections = limitConnections(server, limits, trustProxy);
   const port = await listen(t, server);
 
-  /** Opens a connection from a loopback address. Waits until the server has accepted it, and read a complete request. */
+  /**
+   * Opens a connection from a loopback address, and sends `bytes`. Waits until the server has accepted the connection and, if
+   * `bytes` is a complete request, has read the request.
+   */
   async function open(localAddress = '127.0.0.1', bytes = ''): Promise<Socket> {
     const socket = connect({ port, host: '127.0.0.1', localAddress });
     socket.on('error', () => undefined);
@@ -44,7 +47,7 @@ async function sendRequest(socket: Socket): Promise<void> {
 
 const untilClosed = (socket: Socket) => socket.destroyed || once(socket.resume(), 'close');
 
-t.test('a new connection from any address takes the place of the one that has been idle longest', async (t) => {
+t.test('a new connection from any address replaces an idle one that was not used recently', async (t) => {
   const { open, connections } = await serve(t, { max: 3, maxPerAddress: 3 });
   const [used, idle, incomplete] = [await open(), await open('127.0.0.2'), await open('127.0.0.3', 'GET / HTTP')];
   await sendRequest(used);
@@ -108,7 +111,7 @@ t.test('a connection that an earlier listener has refused does not take the plac
 
 t.test('connections may use three quarters of the file limit, and an address a quarter of that', async (t) => {
   const module = new URL('../../handlers/http/connections.js', import.meta.url);
-  // Simulates other systems, where this file does not exist.
+  // Simulates systems other than Linux, which have no /proc/self/limits.
   const withoutProc = `
     import promises from 'node:fs/promises';
     const { readFile } = promises;

@@ -10,7 +10,7 @@ import { StoreUnavailableError } from '../../db/support/errors.js';
 import { listImageNames, openStream, putBytes, testImageStore, writeUpload } from '../support/image-store.js';
 import { mountSmallDisk, whyNotMountable } from '../support/stores.js';
 
-/** Creates the directories of an image store. Uploads are renamed from one to the other. */
+/** Creates the directories `images` and `uploads`. Storing an image renames its file from `uploads` to `images`. */
 async function createDirectories(root: string) {
   const paths = { images: join(root, 'images'), uploads: join(root, 'uploads') };
   for (const path of Object.values(paths)) await mkdir(path, { recursive: true });
@@ -45,6 +45,7 @@ t.test('every method throws StoreUnavailableError while the directory is missing
     ['check', () => store.check()],
     ['claimedBy', () => store.claimedBy()],
     ['claim', () => store.claim('an-installation')],
+    ['release', () => store.release()],
   ];
   await rename(images, `${images}.moved`);
   for (const [method, call] of calls) await t.rejects(call(), StoreUnavailableError, method);
@@ -57,7 +58,7 @@ t.test('every method throws StoreUnavailableError while the directory is missing
   t.equal(await store.claimedBy(), undefined);
 });
 
-t.test('a file that cannot be read throws StoreUnavailableError, and is closed', async (t) => {
+t.test('a failed read throws StoreUnavailableError and closes the file', async (t) => {
   const directory = await open(t.testdir());
   await t.rejects(buffer(streamFile(directory)), StoreUnavailableError);
   t.equal(directory.fd, -1);

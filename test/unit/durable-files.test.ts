@@ -58,7 +58,7 @@ t.test(
   },
 );
 
-t.test('syncs token keys before any token is signed', needsLinux, async (t) => {
+t.test('syncs the file of new token keys and its directory', needsLinux, async (t) => {
   const root = t.testdir();
   const operations = await recordFileOperations(t, root);
   await readOrCreateTokenKeys(join(root, 'token-keys'));

@@ -18,5 +18,5 @@ t.test('accepts ordinary domains', async (t) => {
 
 t.test('recognizes a disposable domain below many subdomains', async (t) => {
   t.equal(isDisposable('jo@far.below.mailinator.com'), true);
-  t.equal(isDisposable(`jo@${'.'.repeat(50_000)}mailinator.com`), true, 'a malformed domain is handled in linear time');
+  t.equal(isDisposable(`jo@${'.'.repeat(50_000)}mailinator.com`), true, 'a malformed domain with 50,000 empty labels');
 });

@@ -12,7 +12,7 @@ const table: Record<string, string> = Object.fromEntries(
 
 type Examples = Record<string, { value: { code: string; errors?: { code: string }[] } }>;
 
-/** All codes that a client can receive. */
+/** The error codes that a client can receive, with their statuses. */
 const { client_closed_request, ...sentErrors } = ERROR_STATUSES;
 
 t.test('the tables of codes list exactly the codes of errors and field problems, with their statuses', async (t) => {

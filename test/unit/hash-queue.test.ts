@@ -81,7 +81,7 @@ t.test('a waiting job whose client disconnects never starts; a running one conti
   t.same(started, ['running', 'next']);
 });
 
-t.test('rejects jobs beyond the maximum queue length', async (t) => {
+t.test('refuses a job if the expected waiting time would exceed its maximum', async (t) => {
   const { run, add, queue } = createControlledQueue({ concurrency: 2, maxWaitMs: 50, initialEstimateMs: 25 });
   add(['1', '2', '3', '4', '5', '6'], { lane: 'unauthenticated' });
   t.same(await refusal(run('7', { lane: 'unauthenticated' })), FULL);

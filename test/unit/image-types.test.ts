@@ -44,7 +44,7 @@ t.test('detects the type at any offset of a buffer', async (t) => {
   t.equal(detectImageType(new Uint8Array(samples.webp))?.mediaType, 'image/webp');
 });
 
-t.test('recognizes stored file names', async (t) => {
+t.test('maps the extension of a stored file to its media type, and back', async (t) => {
   for (const { mediaType, extension } of imageTypes) {
     t.equal(mediaTypeOf(`0f3a.${extension}`), mediaType);
     t.equal(extensionOf(mediaType), extension);

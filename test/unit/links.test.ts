@@ -30,7 +30,7 @@ function resolves(expression: string, operation: Operation, { content }: Respons
   return examples.length > 0 && examples.every(({ value }) => valueIn(value));
 }
 
-t.test('every link maps a value of a response to a parameter of an operation', async (t) => {
+t.test('every link maps values of the request or the response to parameters of an operation', async (t) => {
   let checked = 0;
   for (const operation of operations) {
     for (const response of Object.values(operation.responses)) {

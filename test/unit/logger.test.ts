@@ -58,7 +58,7 @@ t.test('text shows levels, fields and errors, and no control characters', async 
 
 const LOGGER_MODULE = import.meta.resolve('../../handlers/config/logger.js');
 
-t.test('lines are complete in each write, so that those of several workers do not mix', async (t) => {
+t.test('a write contains only complete lines, so that the lines of several workers do not mix', async (t) => {
   const program = `
     import fs from 'node:fs';
     const { write } = fs;

@@ -91,7 +91,7 @@ t.test('changes of one name keep their order', async (t) => {
   expectStates(t, statesOf(trace(...first, ...second)), ['', 'x:1', 'y:1', 'x:2 y:1']);
 });
 
-t.test('the allowed values of a fact follow from the last response and the requests without one', async (t) => {
+t.test('the allowed values of a fact are those of the last response and of requests in progress', async (t) => {
   const fact = (value: boolean): Fact => ({ kind: 'session', token: 'x', value });
   const requests = [
     { request: 'login', start: 1, end: 2, facts: [fact(true)] },

@@ -46,7 +46,7 @@ t.test('a silenced connection stays silent, and new ones are forwarded', async (
   for (const { socket } of [early, late]) t.ok(socket.writable, 'still open');
 });
 
-t.test('waits for its port if another program uses it meanwhile', async (t) => {
+t.test('waits for its port while another program uses it', async (t) => {
   const proxy = await startEcho(t);
   await proxy.setFault('refuse');
   const other = createServer().listen(Number(new URL(proxy.url).port), '127.0.0.1');

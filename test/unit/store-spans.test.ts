@@ -40,7 +40,7 @@ function setUp(
   return { request, tree, spans: () => exporter.getFinishedSpans() };
 }
 
-t.test('the first request of a batch has its store calls, and the others link to it', async (t) => {
+t.test('the first sampled request of a batch has the spans of its store calls, the others link to it', async (t) => {
   const { request, tree, spans } = setUp(t);
   t.same(await Promise.all([request(undefined, 1), request('one', 2), request('two', 3)]), [1, 2, 3]);
   t.same(tree(), ['lookUp < one', 'lookUp < two', 'one < undefined', 'query postgres < lookUp', 'two < undefined']);
@@ -51,7 +51,7 @@ t.test('the first request of a batch has its store calls, and the others link to
   t.equal(first?.attributes['db.operation.batch.size'], 3);
 });
 
-t.test('a batch of requests that are not sampled has no spans, even after one that is', async (t) => {
+t.test('a batch without sampled requests has no spans, even directly after a sampled batch', async (t) => {
   let second: Promise<number> | undefined;
   const { request, tree } = setUp(t, {
     maxInFlight: 1,

@@ -8,7 +8,7 @@ import { nextAcceptedSocket, openConnection } from '../support/wire.js';
 
 const WINDOW_LEFT_MS = 60_000;
 
-/** Starts a server. `refuse` counts refused requests of an address; `accept` returns the server's side of a connection. */
+/** Starts a server. `refuse` counts refused requests of an address; `accept` opens a connection and returns its server side. */
 async function startServer(t: Test) {
   const server = createServer((_, response) => response.end());
   const countRefused = delayThrottledAddresses(server);
@@ -24,7 +24,7 @@ async function startServer(t: Test) {
   return { refuse, accept };
 }
 
-t.test('new connections of an address are delayed after ten refused requests, in any notation', async (t) => {
+t.test('new connections of an address, in any notation, are delayed after ten refused requests', async (t) => {
   const { refuse, accept } = await startServer(t);
   refuse('127.0.0.2', 100);
   refuse('127.0.0.1', 9);

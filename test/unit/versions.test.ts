@@ -27,8 +27,8 @@ const deprecate = (sunset?: string) => (document: Document) => {
 };
 
 /**
- * Changes by their kind. Of the breaking ones, oasdiff finds the first by default and the deprecations because of an option.
- * `compare` itself finds the required credentials.
+ * Changes by their kind. Of the breaking ones, oasdiff reports the removed field by default, and the deprecations because of an
+ * option. `compare` itself finds the operations that newly require credentials.
  */
 const CHANGES: Record<'breaking' | 'adding' | 'none', Record<string, (document: Document) => void>> = {
   breaking: {
@@ -42,8 +42,8 @@ const CHANGES: Record<'breaking' | 'adding' | 'none', Record<string, (document: 
     'a public operation requires the default credentials': ({ paths }) => {
       delete paths['/auth/login'].post.security;
     },
-    'an operation is deprecated without a date': deprecate(),
-    'the announced end of an operation is too soon': deprecate(inDays(100)),
+    'an operation is deprecated without a sunset': deprecate(),
+    'an operation is deprecated with a sunset that is too soon': deprecate(inDays(100)),
   },
   adding: {
     'an optional field of a body': ({ components: { schemas } }) => {
@@ -53,7 +53,7 @@ const CHANGES: Record<'breaking' | 'adding' | 'none', Record<string, (document: 
       const { get } = paths['/auth/verify'];
       paths['/auth/whoami'] = { get: { ...get, operationId: 'whoAmI' } };
     },
-    'the announced end of an operation': deprecate(inDays(200)),
+    'an operation is deprecated with a later sunset': deprecate(inDays(200)),
   },
   none: {
     'other descriptions': ({ info, paths }) => {
@@ -66,7 +66,7 @@ const CHANGES: Record<'breaking' | 'adding' | 'none', Record<string, (document: 
 const needsOasdiff = { skip: !isOasdiffBuilt() && 'needs oasdiff, which npm run check:breaking fetches' };
 
 for (const [kind, cases] of Object.entries(CHANGES)) {
-  t.test(`recognizes changes: ${kind}`, needsOasdiff, async (t) => {
+  t.test(`classifies changes as ${kind}`, needsOasdiff, async (t) => {
     for (const [what, change] of Object.entries(cases)) {
       const { changes } = await compare(RELEASED_FILE, await writeChanged(t, change));
       const isBreaking = changes.some(({ breaking }) => breaking);

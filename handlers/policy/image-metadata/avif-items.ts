@@ -18,7 +18,7 @@ import { type ImageFile, READ_BUFFER_BYTES } from './image-file.js';
 /** The maximum number of metadata items, and of their extents. Real images have one or two. */
 const MAX_METADATA_ITEMS = 64;
 
-/** The types of metadata items: Exif, items with a media type (such as XMP), and items that are identified by a URI. */
+/** The types of metadata items: Exif, items with a media type (such as XMP), and items whose type is a URI. */
 const metadataItemTypes = new Set(['Exif', 'mime', 'uri ']);
 
 const THUMBNAIL = 'thmb';

@@ -26,7 +26,7 @@ export function reduceExif(tiff: Buffer, length: number): Buffer | undefined {
   return orientation === 1 ? NO_BYTES : minimal;
 }
 
-/** Returns the orientation in the first directory, 1 to 8, or undefined if it is missing or the directory is incomplete. */
+/** Returns the orientation in the first directory, 1 to 8, or undefined if it is missing or cannot be read. */
 function readOrientation(tiff: Buffer): number | undefined {
   const header = tiff.toString('latin1', 0, 4);
   if ((header !== 'II*\0' && header !== 'MM\0*') || tiff.length < HEADER_BYTES) return undefined;

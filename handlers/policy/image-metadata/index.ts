@@ -17,9 +17,9 @@ import { walkWebp } from './webp.js';
  * edits: ranges to remove or overwrite. The edits are then applied to the file in place. Files are read through a buffer of
  * fixed size.
  *
- * Of the elements that may contain metadata, walkers keep only those on a list. Such elements are the application, comment and
- * reserved segments of a JPEG, the ancillary chunks of a PNG, the extensions of a GIF, the chunks of a WebP, and the top-level
- * boxes of an AVIF. Inside AVIF boxes, only known metadata is removed.
+ * The elements that may contain metadata are the application, comment and reserved segments of a JPEG, the ancillary chunks of
+ * a PNG, the extensions of a GIF, the chunks of a WebP, and the top-level boxes of an AVIF. Of these, walkers keep only the
+ * types on a list. Inside AVIF boxes, only known metadata is removed.
  *
  * No library was found that supports more than one or two of these formats without holding the whole image in memory.
  */

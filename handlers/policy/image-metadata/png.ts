@@ -51,7 +51,7 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
   }
 }
 
-/** Returns whether to remove a chunk: it is ancillary (bit 5 of the first letter of its type), and not in `keptTypes`. */
+/** Returns whether to remove or reduce a chunk: it is ancillary (bit 5 of its type's first letter), and not in `keptTypes`. */
 const isMetadata = (head: Buffer, type: string) => ((head[4] as number) & 0x20) !== 0 && !keptTypes.has(type);
 
 /** Returns the replacement for an `eXIf` chunk: no bytes to remove it, or undefined if it needs no change. */

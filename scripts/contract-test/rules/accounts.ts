@@ -63,7 +63,7 @@ export const accounts: Subject = {
 
     rule(
       'accounts.register.email-is-normalized',
-      'The email of a registration is trimmed and lowercased.',
+      'The email of a registration is trimmed and lowercased before it is compared with those of other accounts.',
       async (users) => {
         const { email } = await users.sharedUser('ada');
         const json = { ...users.newUser(), email: ` \t${email.toUpperCase()}\n` };

@@ -56,7 +56,7 @@ export const docsRules: Rule[] = [
           const response = await getDocument(users, path, { 'Accept-Encoding': accepted });
           const encoding = response.headers.get('content-encoding') ?? 'identity';
           const allowed = ['identity', ...accepted.split(', ')];
-          expectThat(allowed.includes(encoding), `a Content-Encoding of ${accepted}`, response);
+          expectThat(allowed.includes(encoding), `a Content-Encoding that ${accepted} allows`, response);
           const decoded = DECODERS[encoding]?.(response.bytes);
           expectThat(decoded?.equals(bytes), 'the same content as without compression', response);
         }

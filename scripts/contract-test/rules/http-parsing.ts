@@ -4,11 +4,11 @@ import type { TestUsers } from '../users.js';
 
 /** Returns whether another server, such as a gateway, parses requests before the service does. */
 export async function isBehindGateway({ anonymous }: TestUsers): Promise<boolean> {
-  // Valid HTTP reaches the service.
+  // Valid HTTP reaches the service, which sends this response itself.
   const ownResponse = expectErrorShape(await anonymous.send(404, 'GET /none'));
   const { headers } = await anonymous.send(400, 'GET /none', { headers: { 'Content-Length': 'x' } });
   // A gateway names itself in a header or describes the error in another format. A service that only lacks an error handler
-  // does neither, so its rules are not skipped.
+  // does neither, so the rules are not skipped for it.
   const isNamed = ['server', 'via'].some((name) => headers.get(name) !== ownResponse.headers.get(name));
   const type = headers.get('content-type') ?? '';
   return isNamed || (type !== '' && !type.startsWith('application/json'));

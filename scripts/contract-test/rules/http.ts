@@ -23,7 +23,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROP
 
 const PREFLIGHT = { headers: { ...CROSS_SITE, 'Access-Control-Request-Method': 'PUT' } };
 
-/** Throws an ExpectationError if the response lacks a header that every response has. */
+/** Throws an ExpectationError if the response lacks X-Request-Id or X-RateLimit-Limit. */
 function expectCommonHeaders(response: CheckedResponse): void {
   for (const name of ['X-Request-Id', 'X-RateLimit-Limit'])
     expectThat(response.headers.has(name), `the header ${name}`, response);
@@ -81,14 +81,14 @@ export const http: Subject = {
           await send(405, `GET ${path}`);
           await send(405, `HEAD ${path}`);
         }
-        // No operation has this literal path: “image” is an id.
+        // No operation has this literal path, so “image” is taken for an id.
         await send(404, 'GET /posts/image');
       },
     ),
 
     rule(
       'http.errors.unknown-path',
-      'An unknown path returns 404 for every method, with a JSON error body and the common headers.',
+      'An unknown path returns 404 for every method, with a JSON error body, X-Request-Id and X-RateLimit-Limit.',
       async (users) => {
         const variants = ['/posts/7/none', '/auth', '/POSTS', '/posts/like/', '//posts', '/*'];
         for (const path of ['/none', '/docs/none', '/livez', '/metrics', ...variants]) {
@@ -102,7 +102,7 @@ export const http: Subject = {
 
     rule(
       'http.errors.undecodable-url',
-      'A URL that cannot be decoded returns 400, with a JSON error body and the common headers.',
+      'A URL that cannot be decoded returns 400, with a JSON error body, X-Request-Id and X-RateLimit-Limit.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
         for (const [request, problem] of [
@@ -146,7 +146,7 @@ export const http: Subject = {
 
     rule(
       'http.head.document',
-      'HEAD on the document and its explorer returns the status and the headers of GET without the body.',
+      'HEAD of the document and its explorer returns the status and the headers of GET without the body.',
       async (users) => {
         for (const path of DOCUMENT_PATHS) await expectHeadLikeGet(users.anonymous, path);
       },

@@ -46,7 +46,7 @@ export const images: Subject = {
 
     rule(
       'images.download.not-modified',
-      'A matching If-None-Match returns 304 without a body and without Content-Length: 0, with the caching headers of the image; any other returns the image.',
+      'A matching If-None-Match returns 304 without a body and without Content-Length: 0, with the ETag, Cache-Control and Cross-Origin-Resource-Policy of the image. Any other If-None-Match returns the image.',
       async (users) => {
         const { visitor, post, picture } = await publicProfile(users);
         for (const path of [post.image, picture]) {
@@ -95,7 +95,7 @@ export const images: Subject = {
 
     rule(
       'images.download.hidden-range',
-      'A hidden image returns 404 for HEAD, Range and conditional requests. A user who may see it gets the whole image.',
+      'A hidden image returns 404 for HEAD, Range, If-Match and If-Modified-Since. For a user who may see the image, GET with one of these headers returns the whole image.',
       async (users) => {
         const { owner, stranger, post, picture } = await privateProfile(users);
         for (const path of [post.image, picture]) {

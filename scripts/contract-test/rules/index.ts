@@ -23,6 +23,7 @@ import { viewers } from './viewers.js';
 
 /** All subjects. Those of a group run concurrently; the next group starts when all of them have finished. */
 export const groups: Subject[][] = [
+  // First, before other rules publish posts.
   [shortFeed],
   [
     accounts,

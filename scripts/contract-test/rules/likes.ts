@@ -42,7 +42,7 @@ export const likes: Subject = {
       ),
     ]),
 
-    rule('posts.like-count.many', 'like_count counts the likes of all users.', async (users) => {
+    rule('posts.like-count.many', 'like_count counts the concurrent likes of many users.', async (users) => {
       const [ada, others] = [await users.sharedUser('ada'), await crowd(users)];
       const { id } = await publish(ada);
       await Promise.all(others.map(({ send }) => send(200, `POST /posts/like?id=${id}`)));

@@ -8,14 +8,14 @@ import { userRules } from './user-rule.js';
 /** All other parameters are ids. An unused id ensures that a request changes nothing, even if it is wrongly accepted. */
 const PARAMETER_VALUES: Record<string, number> = { limit: 1, offset: 7 };
 
-/** Returns the request line of an operation, with valid parameters that refer to nothing that exists. */
+/** Returns the request line of an operation, with valid parameters that refer to no existing resource. */
 export function validRequest(operation: ContractOperation, query: string[] = []): string {
   const path = operation.path.replace('{filename}', 'none.png').replace(/\{\w+\}/, String(UNUSED_ID));
   const parameters = [...operation.query.map(({ name }) => `${name}=${PARAMETER_VALUES[name] ?? UNUSED_ID}`), ...query];
   return `${operation.method} ${path}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
 }
 
-/** Returns the first example body of the document, if the operation has one. */
+/** Returns request options with the first example body of an operation, or without a body if it has no example. */
 export function exampleBody({ requestBody }: ContractOperation): RequestOptions {
   const [example] = Object.values(requestBody?.examples ?? {});
   if (!requestBody || !example) return {};
@@ -64,7 +64,7 @@ export const operations: Subject = {
 
     adaRule(
       'http.form.file-for-text',
-      'A file in place of a text field returns 400, even if it contains only text, and the response names it.',
+      'A file in place of a text field returns 400, even if it contains only text, and the response names the field.',
       async ({ send }) => {
         for (const { request, names } of FORM_REQUESTS) {
           const parts = names.map((name) => ({ name, content: 'true', fileName: 'a.txt', type: 'text/plain' }));
@@ -119,7 +119,7 @@ export const operations: Subject = {
       'http.body.too-large',
       'A JSON body of 64 KiB is accepted. A larger body returns 413 regardless of its fields and the query. Without credentials it returns 401.',
       async ({ send }, users) => {
-        // The text has fewer characters than bytes, because the limit counts bytes.
+        // “é” has two bytes, so that the rule fails for a service that counts characters instead of bytes.
         const json = Buffer.from(JSON.stringify({ extra: 'é'.repeat(1000) }));
         const sent = (byteCount: number, headers = {}) => ({
           body: Buffer.concat([json, Buffer.alloc(byteCount - json.length, ' ')]),

@@ -19,7 +19,7 @@ export async function startSession(
   const login = await users.login(user, headers);
   const token: string = login.body.token;
   return {
-    // Read when it is used: a rule that needs no id passes even if the token is not a JWT.
+    // Decoded on access: a rule that needs no id passes even if the token is not a JWT.
     get id() {
       return claimsOf(token).jti;
     },

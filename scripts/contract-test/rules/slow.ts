@@ -63,7 +63,7 @@ export const slow: Subject = {
         expectCurrentTime(response, 'last_used_at', time);
         const ids = idsOf<string>(response.body);
         const isBefore = ids.indexOf(used.id) < ids.indexOf(unused.id);
-        expectThat(isBefore, 'the session that was used before the one that was not', response);
+        expectThat(isBefore, 'the used session listed before the unused one', response);
       },
     ),
 
@@ -91,7 +91,7 @@ export const slow: Subject = {
       'slow.login.failed-passwords',
       'After 100 wrong passwords in an hour for an email address without an account, a login returns 429 too_many_failed_passwords with Retry-After, unless the operator sets another limit.',
       async (users) => {
-        // The email has no account, because this account could not be deleted at the end: the deletion would return 429 too.
+        // No account has this email: its deletion at the end of the run would return 429 too.
         const json = { email: users.newUser().email, password: WRONG_PASSWORD };
         const logIn = () => users.anonymous.send([401, 429], 'POST /auth/login', { json });
         let response = await logIn();

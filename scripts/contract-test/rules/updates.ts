@@ -108,7 +108,7 @@ const profileRules = PROFILE_UPDATES.map(([name, formOf, expectedChange]) => {
         }
         const other = await account.session.send([200, 401], 'GET /auth/me');
         if (other.status === 401) account.session = await startSession(users, user);
-        expectThat(other.status === 200, 'the other session to continue', other);
+        expectThat(other.status === 200, 'the other session to stay valid', other);
         await expectShown(account);
       } finally {
         // The next rule starts from the actual state, even if this rule failed.

@@ -58,7 +58,7 @@ function casesOf(users: TestUsers, { owned, viewers }: VisibilityFixture, privac
 const forEachViewer = (cases: ViewerCase[], check: (testCase: ViewerCase) => Promise<void>) =>
   Promise.all(cases.map(check));
 
-/** Checks that a 404 has the same body and headers as the 404 for a missing post, image or user. */
+/** Checks that a 404 has the same body and the same header names as the 404 for a missing post or image. */
 async function expectSameAsMissing(response: CheckedResponse, missing: () => Promise<CheckedResponse>): Promise<void> {
   if (response.status !== 404) return;
   const { body, headers } = await missing();

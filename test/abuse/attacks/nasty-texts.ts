@@ -25,7 +25,7 @@ export const nastyTextsEverywhere: Attack = {
         if (signal.aborted) break;
       }
     }
-    return [{ name: 'faults', value: faults, atMost: 0 }];
+    return [{ name: 'requests with a 5xx or no response', value: faults, atMost: 0 }];
   },
   figures: (observation) => [loopDelay(observation, 100)],
 };

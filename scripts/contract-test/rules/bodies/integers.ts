@@ -52,7 +52,7 @@ const withIntegers = contract.filter(({ query }) => query.some(isInteger));
 
 const joinQuery = (parameters: string[]) => `?${parameters.join('&')}`;
 
-/** Returns a valid value. Only ids have this maximum. They are unused, so that a wrongly accepted request changes nothing. */
+/** Returns a valid value. An id, recognized by its maximum, is unused: a wrongly accepted request then changes nothing. */
 const validValue = ({ schema }: ContractOperation['query'][number]): string =>
   (schema as Range).maximum === UNUSED_ID ? String(UNUSED_ID) : '5';
 

@@ -14,7 +14,7 @@ const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'multipart/form-data; boundary=form';
 const PART = '--form\r\nContent-Disposition: form-data; name="title"\r\n\r\nA title';
 
-/** Bodies of an operation that takes JSON, or of one that takes a form. */
+/** Media types and bodies for the operations that take JSON, or for those that take a form. */
 interface Bodies {
   acceptedTypes: string[];
   rejectedTypes: string[];
@@ -59,7 +59,7 @@ const FORM_BODIES: Bodies = {
   ],
 };
 
-/** The requests are invalid in other ways too, so that a media type that is wrongly accepted changes nothing. */
+/** The requests are invalid in other ways too: a request whose media type is wrongly accepted changes nothing. */
 export const mediaTypeRules = withBody.map((operation) =>
   rule(
     `bodies.type.${operation.id}`,

@@ -35,7 +35,7 @@ const UNUSUAL_BODIES: typeof BODIES = [
   [bodyOfType('multipart/form-data', '--form--\r\n')],
 ];
 
-/** Operations of different methods. A few of them are enough for the unusual bodies. */
+/** A few operations with different methods, which are enough for the unusual bodies. */
 const OPERATIONS_FOR_UNUSUAL_BODIES = ['getCurrentAccount', 'likePost', 'deleteOtherSessions', 'sendFriendRequest'];
 
 const withoutBody = contract.filter(({ requestBody }) => !requestBody);

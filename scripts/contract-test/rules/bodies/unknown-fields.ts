@@ -22,7 +22,7 @@ const namesOfOthers = (operation: ContractOperation, namesOf: (operation: Contra
 export const unknownParameterRules = contract.map((operation) =>
   rule(
     `unknown.query.${operation.id}`,
-    `${methodAndPath(operation)} returns 400 for an undocumented query parameter, regardless of its name and value, and names it.`,
+    `${methodAndPath(operation)} returns 400 for an undocumented query parameter, even if it is empty, and names it.`,
     async (users) => {
       const { send } = await getSender(users, operation, 'unknown fields');
       for (const names of [...UNKNOWN_PARAMETERS.map((name) => [name]), namesOfOthers(operation, parameters)]) {
@@ -37,7 +37,7 @@ export const unknownParameterRules = contract.map((operation) =>
 export const unknownFieldRules = withBody.map((operation) =>
   rule(
     `unknown.body.${operation.id}`,
-    `${methodAndPath(operation)} returns 400 for an undocumented body field, regardless of its name and value, and names it.`,
+    `${methodAndPath(operation)} returns 400 for an undocumented body field, even if it is empty, and names it.`,
     async (users) => {
       const { send } = await getSender(users, operation);
       const [example] = Object.values(operation.requestBody?.examples ?? {});

@@ -88,6 +88,7 @@ export const relationRaces = RELATION_RACES.map(([id, description, setup, reques
     async (pair, round) => {
       await clearRelation(pair.one, pair.other);
       await sendInOrder(pair, ...setup);
+      // In both orders, because the request that is sent first usually succeeds.
       const ordered = round % 2 === 1 ? requests.toReversed() : requests;
       const lines = ordered.map((request) => resolvePairRequest(pair, request));
       const responses = await race([200, loserStatus], ...lines);
@@ -100,7 +101,7 @@ export const relationRaces = RELATION_RACES.map(([id, description, setup, reques
 
 export const manyUsersRace = rule(
   'concurrency.friends.users',
-  'If several users send friend requests to one user at the same time, all succeed and are listed in order of id. Concurrent acceptances of these requests all succeed too.',
+  'If several users send friend requests to one user at the same time, all succeed and are listed by ascending user id. Concurrent acceptances of these requests all succeed too.',
   async (users) => {
     const { one, other } = await getPair(users);
     const participants = [other, ...(await Promise.all(['ada', 'ben', 'sam'].map(users.sharedUser)))];

@@ -21,7 +21,7 @@ async function getInFeed(user: User, post: Post) {
 
 export const concurrentReads: Rule = rule(
   'concurrency.reads',
-  'Requests that several users send at the same time return the same as requests one after another: what each user sees and likes is not mixed up.',
+  'If several users send requests at the same time, each gets the same responses as when the requests are sent one after another.',
   async (users) => {
     const [owner, friend, stranger] = await Promise.all([users.register(), users.register(), users.register()]);
     const { post: hidden, picture } = await addContent(owner, true);
@@ -48,7 +48,7 @@ export const concurrentReads: Rule = rule(
     for (let round = 0; round < ROUNDS_PER_RACE; round++) {
       const together = await Promise.all(reads.flatMap((read) => Array.from({ length: COPIES }, read)));
       for (const [index, { response, result }] of together.entries())
-        expectEqual(response, 'the response, as to a request alone', result, alone[Math.floor(index / COPIES)]);
+        expectEqual(response, 'the response, as without concurrency', result, alone[Math.floor(index / COPIES)]);
     }
   },
 );

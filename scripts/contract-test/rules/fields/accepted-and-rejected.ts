@@ -14,7 +14,7 @@ const namesField = ({ body }: CheckedResponse, field: string) =>
 const rejects = (response: CheckedResponse, field: string) =>
   response.status >= 400 && (namesField(response, field) || !response.body?.errors);
 
-/** Returns the invalid value of a field with this index. A field with fewer values repeats them. */
+/** Returns the invalid value of a field at an index. The values repeat beyond the last one. */
 const invalidValue = (field: Field, index: number): string =>
   FIELDS[field].invalid[index % FIELDS[field].invalid.length] ?? '';
 
@@ -70,6 +70,10 @@ const FIELD_DESCRIPTIONS: Record<Field, string> = {
     'A password has 12 to 128 characters, counted in code points, with a lowercase letter, an uppercase letter, a digit and a special character. It contains no character three times in a row and no obvious sequence, and is not common',
 };
 
+/** Describes how an accepted value is stored. Passwords are stored only as hashes. */
+const storedAs = (field: Field) =>
+  field === 'password' ? '' : ` and stores them ${field === 'email' ? 'trimmed and lowercased' : 'verbatim'}`;
+
 export const valueRules = ENDPOINTS.flatMap((endpoint) =>
   endpoint.fields.flatMap((field) => [
     rule(
@@ -86,7 +90,7 @@ export const valueRules = ENDPOINTS.flatMap((endpoint) =>
 
     rule(
       `fields.${field}.accepted.${endpoint.id}`,
-      `${FIELD_DESCRIPTIONS[field]}. ${endpoint.title} accepts such values and stores them ${field === 'email' ? 'trimmed and lowercased' : 'verbatim'}.`,
+      `${FIELD_DESCRIPTIONS[field]}. ${endpoint.title} accepts such values${storedAs(field)}.`,
       async (users) => {
         for (const { sent, response, stored, readResponse } of await validExchanges(users, endpoint)) {
           const value = sent[field];

@@ -36,7 +36,7 @@ const GROUPS: [id: string, description: string, cases: [SentRequest, ...problems
   ],
   [
     'account',
-    'whitespace, invisible_characters, email and disposable_email for the fields of an account',
+    'blank, too_long, whitespace, invisible_characters, email and disposable_email for the fields of an account',
     [
       [update({ name: '', username: '', email: '' }), 'body.name blank', 'body.username blank', 'body.email blank'],
       [update({ name: ' '.repeat(101) }), 'body.name too_long'],
@@ -72,7 +72,7 @@ const GROUPS: [id: string, description: string, cases: [SentRequest, ...problems
   ],
   [
     'query',
-    'not_an_integer, out_of_range, repeated, unknown_field and own_id for query parameters, and unexpected_body',
+    'required, not_an_integer, out_of_range, repeated, unknown_field and own_id for the query, and unexpected_body',
     [
       [[`GET /posts?${MANY_NAMES.join('=&')}=`], ...MANY_NAMES.map((name) => `query.${name} unknown_field`)],
       [['GET /posts?limit=five&offset=-1'], 'query.limit not_an_integer', 'query.offset out_of_range'],

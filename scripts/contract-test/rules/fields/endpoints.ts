@@ -44,8 +44,8 @@ const editedPost = (users: TestUsers) =>
   });
 
 /**
- * Returns the response to GET of a post that was created or edited. Checks that it shows what that operation returned, and that
- * the list of the author shows the same post.
+ * Returns the response to GET of a post. Checks that this response and the author's list show the post as the given response
+ * to its creation or edit does.
  */
 async function readPost({ send }: User, { body }: CheckedResponse): Promise<CheckedResponse> {
   const response = await send(200, `GET /posts/${body.id}`);

@@ -48,6 +48,7 @@ export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, request, field, 
           expectThat(response.status === 401, `401 for the password ${description}`, response);
         }),
       );
+      // The password itself would delete the user, whom other rules need: see `exactPasswordDeletionRule`.
       if (id === 'delete') return;
       const response = await send(user.password);
       expectThat(response.status === 200, '200 for the password itself', response);
@@ -57,7 +58,7 @@ export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, request, field, 
 
   rule(
     `passwords.shape.${id}`,
-    `${request} returns 400 for a ${field} that has more than 128 characters, or that contains NUL or, in JSON, an unpaired surrogate. A wrong ${field} of up to 128 characters returns 401. An empty ${field} returns ${id === 'login' ? '401' : '400'}.`,
+    `${request} returns 400 for a ${field} that has more than 128 characters, or that contains NUL${field === 'password' ? ' or an unpaired surrogate' : ''}. A wrong ${field} of up to 128 characters returns 401. An empty ${field} returns ${id === 'login' ? '401' : '400'}.`,
     async (users) => {
       const user = await unusualUser(users);
       const { password } = user;

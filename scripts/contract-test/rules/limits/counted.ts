@@ -28,51 +28,51 @@ const COUNTED: CountedRequest[] = [
       (users) => sendRejected(users, operation),
     ],
   ),
-  ['unknown-path', 'an unknown path', 'general', (users) => users.anonymous.send(404, 'GET /no-such-path')],
-  ['method', 'a method that a path does not support', 'general', (users) => users.anonymous.send(405, 'PATCH /posts')],
-  ['head', 'HEAD', 'general', (users) => users.anonymous.send(401, 'HEAD /posts')],
-  ['options', 'OPTIONS', 'general', (users) => users.anonymous.send(204, 'OPTIONS /posts')],
+  ['unknown-path', 'requests for unknown paths', 'general', (users) => users.anonymous.send(404, 'GET /no-such-path')],
+  ['method', 'requests with an unsupported method', 'general', (users) => users.anonymous.send(405, 'PATCH /posts')],
+  ['head', 'HEAD requests', 'general', (users) => users.anonymous.send(401, 'HEAD /posts')],
+  ['options', 'OPTIONS requests', 'general', (users) => users.anonymous.send(204, 'OPTIONS /posts')],
   [
     'options-with-origin',
-    'OPTIONS with an Origin, but without Access-Control-Request-Method',
+    'OPTIONS requests with an Origin, but without Access-Control-Request-Method',
     'general',
     (users) => users.anonymous.send(204, 'OPTIONS /posts', { headers: { Origin: users.origin } }),
   ],
   [
     'cross-site-with-authorization',
-    'a cross-origin request with an Authorization header',
+    'cross-origin requests with an Authorization header',
     'general',
     (users) => users.anonymous.send(401, 'GET /auth/me', { token: 'invalid', headers: CROSS_SITE }),
   ],
   [
     'cross-site-login-with-authorization',
-    'a cross-origin login with an Authorization header',
+    'cross-origin logins with an Authorization header',
     'strict',
     (users) => users.anonymous.send(400, 'POST /auth/login', { token: 'invalid', headers: CROSS_SITE, json: {} }),
   ],
   [
     'token',
-    'a request with a valid token',
+    'requests with a valid token',
     'general',
     async (users) => (await users.sharedUser('ada')).send(200, 'GET /auth/me'),
   ],
   [
     'cookie',
-    'a request with a valid cookie',
+    'requests with a valid cookie',
     'general',
     async (users) => users.anonymous.send(200, 'GET /auth/me', withCookie((await users.sharedUser('ada')).token)),
   ],
-  ['successful-login', 'a successful login', 'strict', async (users) => users.login(await users.sharedUser('ada'))],
+  ['successful-login', 'successful logins', 'strict', async (users) => users.login(await users.sharedUser('ada'))],
   [
     'user-agent',
-    'a request with another User-Agent',
+    'requests with another User-Agent',
     'general',
     (users) => users.anonymous.send(401, 'GET /auth/me', { headers: { 'User-Agent': 'Another/1.0' } }),
   ],
-  ['url', 'a URL that cannot be decoded', 'general', (users) => users.anonymous.send(400, 'GET /%ff')],
+  ['url', 'requests whose URL cannot be decoded', 'general', (users) => users.anonymous.send(400, 'GET /%ff')],
   [
     'method-of-strict',
-    'a method that the path of a strict operation does not support',
+    'requests with a method that the path of a strict operation does not support',
     'general',
     (users) => users.anonymous.send(405, 'GET /auth/login'),
   ],
@@ -138,14 +138,14 @@ export const fieldsRule = rule(
     const crossSite = await users.anonymous.send(401, 'GET /auth/me', { headers: CROSS_SITE });
     const [name, ...numbers] = policyOf(crossSite).split(';');
     const [, ...generalNumbers] = policies.general?.split(';') ?? [];
-    expectEqual(crossSite, 'the quota and the window, as in general', numbers, generalNumbers);
+    expectEqual(crossSite, 'the quota and the window, as in the general limit', numbers, generalNumbers);
     expectEqual(crossSite, 'the name of the limit', name, '"cross-site"');
   },
 );
 
 export const crossSiteRule = rule(
   'limits.cross-site',
-  'A cross-origin request without an Authorization header counts only in a bucket of its own with the general limit, so that no web page can use up the limits of its visitors.',
+  'Cross-origin requests without an Authorization header count only in a separate bucket, whose limit is that of the general bucket, so that no web page can use up the limits of its visitors.',
   async (users) => {
     const general = rateLimitOf(await probe(users, 'general'));
     for (const [bucket, status, options] of [

@@ -15,11 +15,11 @@ import { rule } from '../../rule.js';
 import { isBehindGateway } from '../http-parsing.js';
 import { policyOf, probe, rateLimitOf, sendRejected, untilExact } from './probes.js';
 
-/** Higher limits and longer windows are not tested, because the service is probably not set up for tests. */
+/** Higher limits and longer windows are not tested, because a service that has them is probably not set up for tests. */
 const MAX_TESTED_LIMITS = { strict: 300, general: 2000 };
 const MAX_TESTED_WINDOW_SECONDS = 20;
 
-/** The maximum number of operations requested over the limit. A service may delay clients that continue. */
+/** The maximum number of operations requested over the limit. A service may delay clients that continue to send. */
 const MAX_OPERATIONS_OVER_LIMIT = 4;
 
 /** Returns the length of the window from `RateLimit-Policy`. */
@@ -41,9 +41,9 @@ const MIN_TO_EXHAUST = { seconds: 2, requests: 10 };
 const EXHAUST_CONCURRENCY = 8;
 
 /**
- * Uses up a bucket. Returns how many requests should have been accepted and how many were, and the next response.
+ * Uses up a bucket. Returns how many requests should have been accepted and how many were, and the first refused response.
  *
- * @throws SkippedError if the service is too slow: a new window starts before the bucket is used up
+ * @throws SkippedError if the window is too long to wait for, or a new one starts before the bucket is used up
  */
 async function exhaust(send: () => Promise<CheckedResponse>) {
   const result = await untilExact(async () => {
@@ -123,7 +123,7 @@ function expectExceeded(response: CheckedResponse): void {
 export const exceededRule = (bucket: Bucket) =>
   rule(
     `limits.exceeded.${bucket}`,
-    `X-RateLimit-Remaining is the number of requests that the ${bucket} limit still allows in a window. After that, a request of any of its operations returns 429 rate_limit_exceeded with Retry-After and closes the connection. The other limit is not affected.`,
+    `X-RateLimit-Remaining is the number of requests that the ${bucket} limit still allows in a window. When none are left, every operation with this limit returns 429 rate_limit_exceeded with Retry-After, and the connection is closed. The other limit is not affected.`,
     async (users) => {
       const send = () => probe(users, bucket, { immediate: true });
       const { limit, resetSeconds } = rateLimitOf(await send());
@@ -170,7 +170,7 @@ export const exceededRule = (bucket: Bucket) =>
 
 export const newWindowRule = rule(
   'limits.new-window',
-  'When the window ends, a new one allows as many requests as X-RateLimit-Limit states, and lasts as long as RateLimit-Policy states. Refused requests do not extend a window.',
+  'When the window ends, a new one allows as many requests as X-RateLimit-Limit states, and lasts as long as RateLimit-Policy states. Requests that return 429 do not extend a window.',
   async (users) => {
     const readState = async (bucket: Bucket) => {
       const response = await probe(users, bucket, { immediate: true });
@@ -181,8 +181,8 @@ export const newWindowRule = rule(
       const [strict, general] = await readStates();
       const resetSeconds = Math.max(strict.resetSeconds, general.resetSeconds);
       requireShortWindow(resetSeconds);
-      // Earlier rules have used up the general bucket, so that a request during its window is refused. X-RateLimit-Reset is
-      // rounded up.
+      // Earlier rules have used up the general bucket, so that a request halfway through the rest of its window is refused.
+      // One second is subtracted because X-RateLimit-Reset is rounded up.
       const refused = sleep((general.resetSeconds - 1) * 500).then(() => readState('general'));
       await Promise.all([untilReset(resetSeconds), refused]);
       const states = await readStates();

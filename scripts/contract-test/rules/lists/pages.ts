@@ -41,7 +41,7 @@ async function firstPosts({ send }: User): Promise<Post[]> {
 /** Requests a page of a list, and checks that it has the expected posts from index `from` to index `to`, exclusive. */
 async function expectPage({ user, path, expected }: List, query: string, from: number, to: number) {
   const response = await user.send(200, `GET ${path}${query}`);
-  expectEqual(response, `the ids of posts ${from} to ${to}`, idsOf(response.body), idsOf(expected.slice(from, to)));
+  expectEqual(response, `the ids from offset ${from}`, idsOf(response.body), idsOf(expected.slice(from, to)));
   return response;
 }
 

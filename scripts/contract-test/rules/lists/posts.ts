@@ -125,7 +125,7 @@ export const postListRules: Rule[] = [
 
   rule(
     'posts.list.filtered',
-    'GET /posts omits posts that the user may not see, and its pages are still full. It orders posts of private friends like all others.',
+    'GET /posts omits posts that the user may not see, and its pages are still full. Posts of friends with private accounts are ordered like all others.',
     (users) =>
       checkList(users, '/posts', async (list) => {
         const { privateAuthor, privatePosts, friend } = await timeline(users);

@@ -30,6 +30,7 @@ export const changeRules: Rule[] = [
         const response = await send(400, 'PUT /profiles/me', { form: { ...form, current_password } });
         expectProblems(response, 'body.password');
       }
+      // The 401 for the wrong current_password shows that the new password is valid if both change.
       await send(401, 'PUT /profiles/me', { form: { ...changes, password, current_password: WRONG_PASSWORD } });
     },
   ),

@@ -3,7 +3,7 @@ import { type Rule, rule } from '../../rule.js';
 import type { User } from '../../users.js';
 import { userRules } from '../user-rule.js';
 
-/** Returns all sequences of four of these characters, ascending and, in upper case, descending. */
+/** Returns all sequences of four adjacent characters of a text, ascending and, in upper case, descending. */
 const sequencesOf = (characters: string): string[] =>
   Array.from({ length: characters.length - 3 }, (_, index) => characters.slice(index, index + 4)).flatMap(
     (sequence) => [sequence, [...sequence.toUpperCase()].reverse().join('')],
@@ -219,6 +219,7 @@ export const policyRules: Rule[] = [
     'A password may contain the name, a part of the username or of the local part of the email, and the domain of the email.',
     async (users) => {
       for (const fields of PERMITTED_PARTS) {
+        // The undocumented field prevents the registration. Only its problem is listed if the password is valid.
         const json = { ...users.newUser(), ...fields, password: 'Teal_58-Harbour', extra: 1 };
         const response = await users.anonymous.send(400, 'POST /auth/register', { json });
         expectProblemCodes(response, 'body.extra unknown_field');

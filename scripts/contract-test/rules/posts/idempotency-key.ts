@@ -43,7 +43,7 @@ export const idempotencyKeyRules: Rule[] = [
 
   adaRule(
     'posts.idempotency-key.other-form',
-    'The same Idempotency-Key with a different form returns 422 idempotency_key_reused. Neither this nor a retry creates another post.',
+    'The same Idempotency-Key with a different form returns 422 idempotency_key_reused. Neither this request nor a retry of the first one creates another post.',
     async (ada) => {
       const key = randomUUID();
       // Unique, because other rules create posts of the same user.

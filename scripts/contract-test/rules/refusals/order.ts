@@ -14,7 +14,7 @@ interface OrderCase {
   description: string;
   status: number;
   applies(operation: ContractOperation): boolean;
-  /** Gets a token only if a request has one, so that the other rules do not depend on registration. */
+  /** Calls `getToken` only if a request needs a token, so that the other rules do not depend on registration. */
   requests(operation: ContractOperation, getToken: () => Promise<string>): Requests | Promise<Requests>;
 }
 
@@ -56,7 +56,7 @@ const ORDER_CASES: OrderCase[] = [
   },
   {
     id: 'cross-site-before-media-type-and-fields',
-    description: 'a cross-site request returns 403 regardless of its query and body, even without credentials',
+    description: 'a cross-site request without credentials returns 403 regardless of its query and body',
     status: 403,
     applies: ({ secured }) => !secured,
     requests: (operation) => [

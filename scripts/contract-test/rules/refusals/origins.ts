@@ -5,8 +5,8 @@ import { isSafe, UNKNOWN_QUERY, userRule } from './requests.js';
 
 type HeaderSet = Record<string, string>;
 
-/** Returns the headers of requests from the service's own origin, and from clients other than browsers. */
-const sameOriginHeaders = (origin: string): HeaderSet[] => [
+/** Returns headers of requests from the service's own origin, from the user (`none`), and from clients other than browsers. */
+const allowedHeaders = (origin: string): HeaderSet[] => [
   { Origin: origin },
   { Origin: origin, 'Sec-Fetch-Site': 'same-origin' },
   { 'Sec-Fetch-Site': 'none' },
@@ -34,7 +34,7 @@ const unsafeOriginRules = contract
         const send = (status: number, headers: HeaderSet, token?: string) =>
           users.anonymous.send(status, request, { ...exampleBody(operation), token, headers });
         await Promise.all([
-          ...sameOriginHeaders(users.origin).map((headers) => send(400, { ...credentials, ...headers })),
+          ...allowedHeaders(users.origin).map((headers) => send(400, { ...credentials, ...headers })),
           ...crossOriginHeaders(users.origin).map((headers) => send(403, { ...credentials, ...headers })),
         ]);
         await send(400, { ...credentials, ...CROSS_SITE }, user.token);

@@ -29,7 +29,7 @@ export const listRules: Rule[] = [
 
   samRule(
     'sessions.list.device-name',
-    'device_name is the User-Agent, trimmed, without control characters and truncated to 255 characters. It is “Unknown device” if the header is missing or empty.',
+    'device_name is the User-Agent, trimmed, without control characters and truncated to 255 characters. It is “Unknown device” if the header is missing or nothing of it remains.',
     async (sam, users) => {
       for (const [userAgent, name] of [
         [`Contract Test ${'x'.repeat(300)}`, `Contract Test ${'x'.repeat(241)}`],
@@ -64,7 +64,7 @@ export const listRules: Rule[] = [
       expectEqual(response, 'the number of sessions', response.body.length, devices.length + 1);
       for (const { id, login } of sessions) {
         const { expires_at } = login.body;
-        expectThat(Date.parse(expires_at) > Date.now() + 1000, `a time in the future, not ${expires_at}`, login);
+        expectThat(Date.parse(expires_at) > Date.now() + 1000, `expires_at in the future, not ${expires_at}`, login);
         const entry = response.body.find((listed: SessionEntry) => listed.id === id);
         expectThat(entry, `a session ${id}`, response);
         expectEqual(response, 'current', entry.current, id === current.id);

@@ -181,7 +181,7 @@ async function uploadAndDownload({ submit, user }: Uploader, bytes: Buffer, type
 export const metadataRules = [
   ...formRules(
     'metadata.removed',
-    'removes metadata that identifies people or places from JPEG, PNG, GIF and WebP (Exif except orientation, XMP, IPTC, comments, text and time chunks), and bytes after every image. Everything else stays unchanged.',
+    'removes metadata that identifies people or places from JPEG, PNG, GIF and WebP (XMP, IPTC, comments, thumbnails, text and time chunks), and bytes after the end of an image of any type. Everything else stays unchanged.',
     async (uploader) => {
       for (const [type, cases] of Object.entries(WITH_METADATA)) {
         const declared = [type, undefined, 'Application/Octet-Stream; a=b'];
