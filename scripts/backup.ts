@@ -25,7 +25,13 @@ async function requestArchive(dataDir: string): Promise<Readable> {
       if (response.statusCode === 200) return resolveArchive(response);
       // Otherwise the connection would delay the exit of this process until the service closes it.
       response.resume();
-      reject(new CommandError('Another backup is in progress: try again later'));
+      reject(
+        new CommandError(
+          response.statusCode === 409
+            ? 'Another backup is in progress: try again later'
+            : `The service responded to the request for a backup with ${response.statusCode}: see its log`,
+        ),
+      );
     })
       .on('error', () =>
         reject(new CommandError(`${dataDir} is in use by a process that does not serve backups: try again later`)),

@@ -210,6 +210,8 @@ t.test('the command reports missing and bad options, without the password', asyn
     [[], /^npm run seed -- --demo\nnpm run seed -- --accounts N/],
     [['--accounts', 'many'], /^--accounts: "many" is not an integer from 0 to 999999999\n$/],
     [['--accounts', '1', '--password', 'Password123!'], /^(?!.*Password123)--password must not be a common password/s],
+    [['--accounts', '1', '--password', 'Qz7!'], /^--password is too short$/m],
+    [['--accounts', '1', '--password', `Q!${'z7'.repeat(64)}`], /^--password is too long$/m],
   ];
   const results = await Promise.all(cases.map(([options]) => runCommand(t, ['seed/index', ...options], environment)));
   for (const [index, { code, output }] of results.entries()) {

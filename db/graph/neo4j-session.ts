@@ -13,7 +13,7 @@ import { withTimeout } from '../support/timeout.js';
  * Retries: deadlocks are retried with jittered exponential backoff until the call times out. Lost connections are retried a few
  * times. The driver's own retries are not used, because they wait at least a second.
  *
- * Replacement of the driver: the driver waits indefinitely for a connection that no longer responds. So it is replaced when the
+ * Replacement of the driver: the driver waits for minutes for a connection that no longer responds. So it is replaced when the
  * breaker opens, or when a session does not close in time. The old driver is closed once its calls have timed out.
  */
 

@@ -9,7 +9,7 @@ export const RETRY_INTERVAL_MS = 500;
 
 /** Repeats an attempt while it fails because a store is unavailable. @throws StoreUnavailableError after 10 seconds */
 export async function retryUntilAvailable(attempt: () => Promise<void>): Promise<void> {
-  const deadline = Date.now() + RETRY_TIMEOUT_MS;
+  const deadline = performance.now() + RETRY_TIMEOUT_MS;
   let reason: StoreUnavailableError | undefined;
   for (;;) {
     try {
@@ -18,7 +18,7 @@ export async function retryUntilAvailable(attempt: () => Promise<void>): Promise
       if (!(error instanceof StoreUnavailableError)) throw error;
       // Keeps an error that has a cause: the later errors of an open circuit breaker have none.
       if (error.cause !== undefined || error.store !== reason?.store) reason = error;
-      if (Date.now() > deadline) throw reason;
+      if (performance.now() > deadline) throw reason;
       await sleep(RETRY_INTERVAL_MS);
     }
   }

@@ -24,10 +24,15 @@ function openStandardOutput() {
   const ignore = () => undefined;
   // Ignores failures of `console.log`, which writes to the same file.
   process.stdout.on('error', ignore);
-  return output.on('error', () => {
-    // When the process exits, pino flushes the output. It would repeat a failing flush forever.
+  // When the process exits, pino flushes the output. It would repeat a failing flush forever.
+  const { flushSync } = output;
+  output.on('error', () => {
     output.flushSync = ignore;
   });
+  output.on('write', () => {
+    output.flushSync = flushSync;
+  });
+  return output;
 }
 
 /**

@@ -129,13 +129,14 @@ export function limitDrain(request: IncomingMessage): void {
   if (request.complete) return;
   const { socket } = request;
   const bytesBefore = socket.bytesRead;
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   const exceedsSmallChunks = countSmallChunks();
   request.on('data', (chunk: Buffer) => {
     if (exceedsSmallChunks(chunk)) socket.destroy();
   });
   const timer = setInterval(() => {
-    if (socket.bytesRead - bytesBefore > MAX_DRAINED_BYTES || Date.now() - startedAt > MAX_DRAIN_MS) socket.destroy();
+    if (socket.bytesRead - bytesBefore > MAX_DRAINED_BYTES || performance.now() - startedAt > MAX_DRAIN_MS)
+      socket.destroy();
     if (request.complete || socket.destroyed) clearInterval(timer);
   }, DRAIN_CHECK_INTERVAL_MS).unref();
 }

@@ -65,7 +65,7 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
       counts.set(subject, failures, { ttl: WINDOW_MS, noUpdateTTL: true });
       const shared = await sharedCounters?.increment(keyOf(subject), WINDOW_MS).catch(() => undefined);
       if (shared) mergeShared(subject, shared);
-      return (shared?.count ?? failures) === maxFailures;
+      return Math.max(failures, shared?.count ?? 0) === maxFailures;
     },
   };
 }

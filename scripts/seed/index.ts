@@ -6,7 +6,7 @@ import type { BareStores } from '../../db/stores.js';
 import { retryUntilAvailable } from '../../db/support/retry.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
-import { FIELD_MESSAGES } from '../../handlers/http/error-codes.js';
+import { FIELD_MESSAGES, type FieldCode } from '../../handlers/http/error-codes.js';
 import { passwordProblems } from '../../handlers/policy/passwords.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import { withBareStores } from '../support/bare-stores.js';
@@ -65,10 +65,22 @@ function readArguments(): { population: Population; password: string | undefined
   if (demo && process.argv.length > 3) throw new CommandError('--demo takes no other options');
   if (demo) return 'demo';
   if (population.accounts === 0) throw new CommandError(USAGE);
-  const passwordCodes = password === undefined ? [] : passwordProblems(password, {});
+  const passwordCodes = password === undefined ? [] : newPasswordProblems(password);
   const problems = [...problemsOf(population), ...passwordCodes.map((code) => `--password ${FIELD_MESSAGES[code]}`)];
   if (problems.length > 0) throw new CommandError(problems.join('\n'));
   return { population, password };
+}
+
+/** The limits of the schema `Password`. */
+const PASSWORD_LENGTH = { min: 12, max: 128 };
+
+/** Returns the code of each rule that a password for new accounts breaks. */
+function newPasswordProblems(password: string): FieldCode[] {
+  const { length } = [...password];
+  const problems = passwordProblems(password, {});
+  if (length < PASSWORD_LENGTH.min) problems.unshift('too_short');
+  if (length > PASSWORD_LENGTH.max) problems.unshift('too_long');
+  return problems;
 }
 
 const generatePassword = () => `Seed!${insertDashes(randomBytes(9).toString('hex'))}`;

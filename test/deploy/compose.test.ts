@@ -68,6 +68,17 @@ t.test('the file is valid, and every container is confined', needsGo, async (t) 
   for (const name of ['postgres', 'neo4j', 's3', 'redis']) t.same(Object.keys(services[name].networks), ['stores']);
 });
 
+t.test('each secret belongs to the user of one container', needsGo, async (t) => {
+  const { services } = await loadComposeFile();
+  const owners = Object.entries(services.setup.environment).filter(([name]) => name.endsWith('_USER_ID'));
+  t.equal(new Set(owners.map(([, id]) => id)).size, owners.length);
+  for (const [name, id] of owners) {
+    const container = name.replace('_USER_ID', '').toLowerCase();
+    t.equal((services[container] ?? services[`${container}-1`]).user, id, container);
+  }
+  t.equal(services['service-1'].user, services['service-2'].user);
+});
+
 t.test('the service trusts the address from which the proxy reaches it, and no other', needsGo, async (t) => {
   const { services } = await loadComposeFile();
   const { caddy } = services;

@@ -44,7 +44,7 @@ const REQUESTS_BEFORE_UPGRADE = 400;
 const REFUSED_BY_PROXY = ['http.errors.undecodable-url'];
 
 /** Rules of the previous version about the document. During an upgrade, each process serves that of its own version. */
-const CHANGED_BY_UPGRADE = ['document.json', 'document.yaml', 'http.head.like-get'];
+const CHANGED_BY_UPGRADE = ['document.json', 'document.yaml', 'http.head.document'];
 
 /** The previous version responds to a form before its whole body has arrived, and so misses that the body is too large. */
 const BROKEN_BEFORE_UPGRADE = ['uploads.size.form'];

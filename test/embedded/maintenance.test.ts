@@ -62,9 +62,12 @@ async function whileBusy(db: Database, work: () => Promise<void>): Promise<void>
     while (isBusy) await sql`select 1`.execute(db);
   };
   const clients = Array.from({ length: 8 }, client);
-  await work();
-  isBusy = false;
-  await Promise.all(clients);
+  try {
+    await work();
+  } finally {
+    isBusy = false;
+    await Promise.all(clients);
+  }
 }
 
 t.test('limits the size of a table that is filled and emptied repeatedly', async (t) => {

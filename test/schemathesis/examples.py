@@ -64,12 +64,12 @@ EXAMPLES: dict[str, tuple[str, object, Callable[[Users], object]]] = {
     "deletePost": ("id", 42, post_id),
     "likePost": ("id", 42, post_id),
     "unlikePost": ("id", 42, post_id),
-    "sendFriendRequest": ("to", 12, new_user),
-    "acceptFriendRequest": ("from", 12, incoming_request),
-    "declineFriendRequest": ("from", 12, incoming_request),
-    "cancelFriendRequest": ("to", 12, outgoing_request),
+    "sendFriendRequest": ("to", 8, new_user),
+    "acceptFriendRequest": ("from", 9, incoming_request),
+    "declineFriendRequest": ("from", 9, incoming_request),
+    "cancelFriendRequest": ("to", 8, outgoing_request),
     "removeFriend": ("id", 12, friend),
-    "createRelationship": ("them", 12, new_user),
+    "createRelationship": ("them", 10, new_user),
 }
 
 

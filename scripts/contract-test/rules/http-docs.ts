@@ -101,7 +101,7 @@ export const docsRules: Rule[] = [
     async (users) => {
       const page = await getDocument(users, '/docs');
       const html = page.bytes.toString();
-      const tags = [...html.matchAll(/<(?:script|link)\b[^>]*?(?:src|href)="([^"]+\.(css|js))(?:\?[^"]*)?"/g)];
+      const tags = [...html.matchAll(/<(?:script|link)\b[^>]*?(?:src|href)=["']?([^"'\s>]+\.(css|js))\b/g)];
       const { origin, pathname } = new URL(page.exchange.url);
       const base = pathname.replace(/\/docs$/, '');
       for (const [, reference = '', extension = ''] of tags) {

@@ -138,7 +138,7 @@ export const images: Subject = {
           const name = path.split('/').at(-1) ?? '';
           const [route, stem] = [path.slice(0, -name.length), name.split('.')[0] ?? ''];
           const traversals = ['..%2f..%2fetc%2fpasswd', '..%252f..%252fetc%252fpasswd', '..\\..\\etc\\passwd'];
-          const others = ['', '.', '..', '%00', '*', '%F0%9F%90%9F', 'x'.repeat(300), `${'x'.repeat(8000)}.png`];
+          const others = ['', '.', '..', '%00', '*', '%F0%9F%90%9F', 'x'.repeat(300), `${'x'.repeat(4000)}.png`];
           const names = [
             ...others,
             ...traversals,

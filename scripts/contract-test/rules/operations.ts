@@ -163,7 +163,7 @@ export const operations: Subject = {
 
     adaRule(
       'http.order.fields-password-conflict',
-      'The fields are checked before the password, and the password before conflicts: 400, then 401, then 409.',
+      'The fields are checked before the password, and the password before conflicts: 400 takes precedence over 401, and 401 over 409.',
       async ({ send }, users) => {
         const { username } = await users.sharedUser('ben');
         const form = { username, current_password: WRONG_PASSWORD };

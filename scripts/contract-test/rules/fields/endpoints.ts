@@ -114,6 +114,7 @@ export const ENDPOINTS: Endpoint[] = [
         const response = await user.send([400, 401], 'PUT /profiles/me', form);
         if (response.status === 400) return notStored(response);
       }
+      // The password was accepted, but not changed, so its stored value cannot be read.
       if (Object.keys(values).length === 0) {
         const readResponse = await readAccount(user);
         return { response: readResponse, stored: { password }, readResponse };

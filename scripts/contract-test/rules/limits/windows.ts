@@ -181,10 +181,10 @@ export const newWindowRule = rule(
       const [strict, general] = await readStates();
       const resetSeconds = Math.max(strict.resetSeconds, general.resetSeconds);
       requireShortWindow(resetSeconds);
-      // Earlier rules have used up the general bucket, so that a request halfway through the rest of its window is refused.
-      // One second is subtracted because X-RateLimit-Reset is rounded up.
-      const refused = sleep((general.resetSeconds - 1) * 500).then(() => readState('general'));
-      await Promise.all([untilReset(resetSeconds), refused]);
+      // Usually, earlier rules have used up the general bucket, so that a request halfway through the rest of its window is
+      // refused. One second is subtracted because X-RateLimit-Reset is rounded up.
+      const halfway = sleep((general.resetSeconds - 1) * 500).then(() => readState('general'));
+      await Promise.all([untilReset(resetSeconds), halfway]);
       const states = await readStates();
       return { states, exact: states.every(({ limit, remaining }) => remaining === limit - 1) };
     }, MAX_WINDOWS_TO_WAIT);

@@ -141,7 +141,7 @@ export const credentialRules: Rule[] = [
         `Bearer\t${token}`,
         `Bearer token=${token}`,
         `Bearer ${token}, Bearer ${token}`,
-        `Bearer ${'x'.repeat(8000)}`,
+        `Bearer ${'x'.repeat(4000)}`,
       ]) {
         for (const cookie of [{}, withCookie(token).headers]) {
           const response = await users.anonymous.send(401, 'GET /auth/me', { headers: { Authorization, ...cookie } });
