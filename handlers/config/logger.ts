@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './index.js';
 
@@ -9,6 +10,11 @@ const MAX_WAITING_BYTES = 1024 * 1024;
  * different writes up to this size (`PIPE_BUF`).
  */
 const MAX_WRITE_BYTES = 4096;
+
+/** How long the exit of the process waits while standard output accepts no lines. */
+const MAX_EXIT_DELAY_MS = 1000;
+
+const EXIT_RETRY_MS = 20;
 
 /**
  * Opens standard output for log lines, which are written in the background. If a line cannot be written, for example because
@@ -24,15 +30,30 @@ function openStandardOutput() {
   const ignore = () => undefined;
   // Ignores failures of `console.log`, which writes to the same file.
   process.stdout.on('error', ignore);
-  // When the process exits, pino flushes the output. It would repeat a failing flush forever.
-  const { flushSync } = output;
-  output.on('error', () => {
-    output.flushSync = ignore;
-  });
-  output.on('write', () => {
-    output.flushSync = flushSync;
-  });
-  return output;
+  // pino calls this when the process exits. The original method would repeat a failing write forever.
+  output.flushSync = () => writeAtExit((output as unknown as { _bufs: string[] })._bufs.splice(0));
+  return output.on('error', ignore);
+}
+
+/** Writes the lines that are still waiting when the process exits, unless that fails. */
+function writeAtExit(waiting: readonly string[]): void {
+  const deadline = performance.now() + MAX_EXIT_DELAY_MS;
+  for (const lines of waiting) {
+    while (!tryWrite(lines)) {
+      if (performance.now() > deadline) return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EXIT_RETRY_MS);
+    }
+  }
+}
+
+/** Returns false if standard output accepts no bytes at the moment. */
+function tryWrite(lines: string): boolean {
+  try {
+    writeSync(1, lines);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EAGAIN';
+  }
 }
 
 /**

@@ -1,6 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import t from 'tap';
+import type { Readable } from 'node:stream';
+import { text as streamText } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 
@@ -56,21 +59,33 @@ t.test('text shows levels, fields and errors, and no control characters', async 
   t.notMatch(lines[3], 'secret');
 });
 
-const LOGGER_MODULE = import.meta.resolve('../../handlers/config/logger.js');
-
-t.test('a write contains only complete lines, so that the lines of several workers do not mix', async (t) => {
-  const program = `
+/** Starts a program that can use `log`, a logger that writes to standard output. */
+function spawnLogging(t: Test, program: string, { stdout = 'pipe' as 'pipe' | number, logFormat = 'json' } = {}) {
+  const module = import.meta.resolve('../../handlers/config/logger.js');
+  const prelude = `
     import fs from 'node:fs';
+    const { createLogger } = await import('${module}');
+    const log = createLogger({ logLevel: 'info', logFormat: '${logFormat}' });
+    const logLines = (count) => { for (let line = 0; line < count; line += 1) log.info({ line }, 'a line'); };`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', prelude + program], {
+    stdio: ['ignore', stdout, 'pipe'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  return child;
+}
+
+t.test('lines are complete in each write, so that those of several workers do not mix', async (t) => {
+  const { stderr } = spawnLogging(
+    t,
+    `
     const { write } = fs;
     fs.write = (fd, text, ...rest) => {
       console.error(JSON.stringify(text));
       return write(fd, text, ...rest);
     };
-    const { createLogger } = await import('${LOGGER_MODULE}');
-    const log = createLogger({ logLevel: 'info', logFormat: 'json' });
-    for (let line = 0; line < 500; line += 1) log.info({ line }, 'a line');`;
-  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program]);
-  const writes: string[] = String(stderr)
+    logLines(500);`,
+  );
+  const writes: string[] = (await streamText(stderr as Readable))
     .trim()
     .split('\n')
     .map((text) => JSON.parse(text));
@@ -82,28 +97,34 @@ t.test('a write contains only complete lines, so that the lines of several worke
   t.equal(writes.join('').match(/"msg":"a line"/g)?.length, 500);
 });
 
+t.test('lines that wait when the process exits are written', async (t) => {
+  const { stdout } = spawnLogging(t, 'logLines(500); process.exit();');
+  t.equal((await streamText(stdout as Readable)).match(/"msg":"a line"/g)?.length, 500);
+});
+
+t.test('a process exits although nobody reads its log', async (t) => {
+  const child = spawnLogging(t, 'logLines(5000); process.exit();');
+  const [code] = await once(child, 'exit');
+  t.equal(code, 0);
+});
+
 const skip = existsSync('/dev/full') ? false : 'needs /dev/full';
 
 t.test('a process runs and exits although its log cannot be written', { skip }, async (t) => {
   const fullDisk = openSync('/dev/full', 'w');
   t.teardown(() => closeSync(fullDisk));
-  for (const logFormat of ['json', 'text']) {
-    const program = `
-      const { createLogger } = await import('${LOGGER_MODULE}');
-      const log = createLogger({ logLevel: 'info', logFormat: '${logFormat}' });
-      console.log('not written');
-      for (let line = 0; line < 3; line += 1) {
-        log.info({ line }, 'not written');
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-      log.info('not written');
-      console.error('done');
-      process.exit();`;
-    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
-      stdio: ['ignore', fullDisk, 'pipe'],
-      timeout: 20_000,
-      killSignal: 'SIGKILL',
-    });
-    t.match({ status, stderr: String(stderr) }, { status: 0, stderr: /^done$/m }, logFormat);
-  }
+  const failedWrites = `
+    console.log('not written');
+    for (let round = 0; round < 3; round += 1) {
+      logLines(1);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }`;
+  for (const logFormat of ['json', 'text'])
+    for (const before of [failedWrites, '']) {
+      const program = `${before}; logLines(500); console.error('done'); process.exit();`;
+      const child = spawnLogging(t, program, { stdout: fullDisk, logFormat });
+      const [stderr, [code]] = await Promise.all([streamText(child.stderr as Readable), once(child, 'exit')]);
+      t.equal(code, 0, logFormat);
+      t.match(stderr, /^done$/m);
+    }
 });
