@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type ContractOperation, contract } from '../scripts/contract-test/document.js';
-import { nastyJson, nastyTexts } from './support/nasty-texts.js';
+import { expensiveJson, expensiveTexts } from './support/expensive-inputs.js';
 import { createPost, startTestService } from './support/service.js';
 import { openConnection } from './support/wire.js';
 
@@ -64,7 +64,7 @@ async function longestNormalized(work: () => Promise<void>): Promise<number> {
 }
 
 /** Texts that, together with the other fields of an example, fit into a body. */
-const nasty = Object.entries(nastyTexts(JSON_MAX_BYTES - 1024));
+const expensive = Object.entries(expensiveTexts(JSON_MAX_BYTES - 1024));
 
 for (const operation of withBody) {
   t.test(`${operation.id} does not normalize texts that are too long`, async (t) => {
@@ -72,7 +72,7 @@ for (const operation of withBody) {
     const texts = Object.entries(properties).filter(([, { type, format }]) => type === 'string' && format !== 'binary');
     const longest = await longestNormalized(async () => {
       for (const [field] of texts) {
-        for (const [what, text] of nasty) {
+        for (const [what, text] of expensive) {
           const { status, bytes } = await sendExample(operation, { [field]: text });
           // A login does not validate the email.
           const isLoginEmail = operation.id === 'login' && field === 'email';
@@ -88,7 +88,7 @@ for (const operation of withBody) {
 
 t.test('a 400 lists at most a hundred problems', async (t) => {
   for (const { id, method, path } of withJson) {
-    for (const [what, body] of Object.entries(nastyJson(JSON_MAX_BYTES))) {
+    for (const [what, body] of Object.entries(expensiveJson(JSON_MAX_BYTES))) {
       t.ok(Buffer.byteLength(body) <= JSON_MAX_BYTES, what);
       const response = await user.send(method, path, { headers: { 'Content-Type': 'application/json' }, body });
       t.equal(response.status, 400, `${id}: ${what}`);

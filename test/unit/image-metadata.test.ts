@@ -334,7 +334,7 @@ const originals: Record<string, Buffer> = {
 };
 
 /** Bytes that have a meaning in one of the formats. */
-const NASTY_BYTES = [0, 1, 2, 8, 0x21, 0x2c, 0x3b, 0x7f, 0x80, 0xd9, 0xda, 0xe1, 0xfe, 0xff];
+const MEANINGFUL_BYTES = [0, 1, 2, 8, 0x21, 0x2c, 0x3b, 0x7f, 0x80, 0xd9, 0xda, 0xe1, 0xfe, 0xff];
 
 /** Corrupts a file in one to four places, with values that parsers are likely to mishandle. */
 function corrupt(original: Buffer, { below, pick }: Random): Buffer {
@@ -346,7 +346,7 @@ function corrupt(original: Buffer, { below, pick }: Random): Buffer {
     const [before, piece, after] = [bytes.subarray(0, at), bytes.subarray(at, end), bytes.subarray(end)];
     bytes = Buffer.concat(
       pick([
-        [before, Buffer.alloc(piece.length, pick(NASTY_BYTES)), after],
+        [before, Buffer.alloc(piece.length, pick(MEANINGFUL_BYTES)), after],
         [before, Buffer.from([below(256)]), piece.subarray(1), after],
         [before],
         [before, after],

@@ -2,9 +2,9 @@ import type { Attack } from '../attack.js';
 import { abandonedChecks } from './abandoned-checks.js';
 import { deepPages } from './deep-pages.js';
 import { documents } from './documents.js';
+import { expensiveTextsEverywhere } from './expensive-texts.js';
 import { idleSockets } from './idle-sockets.js';
 import { loginFlood } from './login-flood.js';
-import { nastyTextsEverywhere } from './nasty-texts.js';
 import { pipelinedFlood } from './pipelined-flood.js';
 import { timing } from './timing.js';
 import { trickledImages } from './trickled-images.js';
@@ -12,7 +12,7 @@ import { unreadPages } from './unread-pages.js';
 
 /** All attacks, by name. */
 export const attacks: Record<string, Attack> = {
-  'nasty-texts': nastyTextsEverywhere,
+  'expensive-texts': expensiveTextsEverywhere,
   'unread-pages': unreadPages,
   'trickled-images': trickledImages,
   'login-flood': loginFlood,

@@ -27,7 +27,7 @@ const RECIPES: Record<string, Recipe> = {
 const bytesInJson = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2;
 
 /** Returns texts that are expensive to process, by description. In JSON, each has at most this size. */
-export function nastyTexts(maxBytes: number): Record<string, string> {
+export function expensiveTexts(maxBytes: number): Record<string, string> {
   const texts = Object.entries(RECIPES).map(([name, { before = '', repeated, after = '' }]) => {
     const count = Math.floor((maxBytes - bytesInJson(before + after)) / bytesInJson(repeated));
     return [name, before + repeated.repeat(count) + after];
@@ -39,7 +39,7 @@ export function nastyTexts(maxBytes: number): Record<string, string> {
 }
 
 /** Returns JSON bodies that are expensive to parse or validate, by description. Each has at most this size. */
-export function nastyJson(maxBytes: number): Record<string, string> {
+export function expensiveJson(maxBytes: number): Record<string, string> {
   const depth = Math.floor(maxBytes / 2) - 10;
   const names: string[] = [];
   for (let bytes = 2; bytes < maxBytes - 12; bytes += names.at(-1)?.length ?? 0) names.push(`"${names.length}":0,`);

@@ -1,6 +1,6 @@
 import { type ContractOperation, contract } from '../../../scripts/contract-test/document.js';
+import { expensiveJson, expensiveTexts } from '../../support/expensive-inputs.js';
 import type { HttpOptions } from '../../support/http.js';
-import { nastyJson, nastyTexts } from '../../support/nasty-texts.js';
 import type { Attack } from '../attack.js';
 import { statusOf } from '../client.js';
 import { loopDelay } from '../figures.js';
@@ -11,15 +11,15 @@ const JSON_TYPE = 'application/json';
 const TEXT_BYTES_MAX = { json: 60 * 1024, form: 64 * 1024 };
 const JSON_BYTES_MAX = 64 * 1024;
 
-/** Sends every nasty text, at the maximum size, in every field of every request body, and all nasty JSON. */
-export const nastyTextsEverywhere: Attack = {
+/** Sends every expensive text, at the maximum size, in every field of every request body, and all expensive JSON. */
+export const expensiveTextsEverywhere: Attack = {
   title: 'texts that are slow to process, in every field of every request body',
   async run({ attacker: { token }, send, signal }) {
     const { body: post } = await send('POST', '/posts/create', { token, form: { title: 'T', text: 'T' } });
     let faults = 0;
     for (const { method, path, query, secured, requestBody } of contract) {
       const pathAndQuery = query.some(({ name }) => name === 'id') ? `${path}?id=${post.id}` : path;
-      for (const body of nastyBodies(requestBody)) {
+      for (const body of expensiveBodies(requestBody)) {
         const status = await statusOf(send(method, pathAndQuery, { ...body, ...(secured && { token }), signal }));
         if (status >= 500 || status === 0) faults += 1;
         if (signal.aborted) break;
@@ -30,19 +30,21 @@ export const nastyTextsEverywhere: Attack = {
   figures: (observation) => [loopDelay(observation, 100)],
 };
 
-/** Returns the example body with each nasty text in each field and, for a JSON body, all nasty JSON. */
-function nastyBodies(requestBody: ContractOperation['requestBody']): HttpOptions[] {
+/** Returns the example body with each expensive text in each field and, for a JSON body, all expensive JSON. */
+function expensiveBodies(requestBody: ContractOperation['requestBody']): HttpOptions[] {
   if (!requestBody) return [];
   const [example] = Object.values(requestBody.examples ?? {});
   const texts = Object.entries(example?.value ?? {}).filter(([, value]) => typeof value === 'string');
   const valid = Object.fromEntries(texts) as Record<string, string>;
   const isJson = requestBody.mediaType === JSON_TYPE;
   const bodies = Object.keys(requestBody.schema.properties ?? {}).flatMap((field) =>
-    Object.values(nastyTexts(isJson ? TEXT_BYTES_MAX.json : TEXT_BYTES_MAX.form)).map((text) => {
+    Object.values(expensiveTexts(isJson ? TEXT_BYTES_MAX.json : TEXT_BYTES_MAX.form)).map((text) => {
       const fields = { ...valid, [field]: text };
       return isJson ? { json: fields } : { form: fields };
     }),
   );
   const headers = { 'Content-Type': JSON_TYPE };
-  return isJson ? [...bodies, ...Object.values(nastyJson(JSON_BYTES_MAX)).map((body) => ({ body, headers }))] : bodies;
+  return isJson
+    ? [...bodies, ...Object.values(expensiveJson(JSON_BYTES_MAX)).map((body) => ({ body, headers }))]
+    : bodies;
 }
