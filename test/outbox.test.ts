@@ -11,7 +11,7 @@ import { createOutbox, enqueue, findDueEntries } from '../db/outbox/index.js';
 import { claimImage, type PendingImage, withPendingImage } from '../db/outbox/pending-images.js';
 import { createPost } from '../db/posts.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
-import { countLikes, drainOutbox, idsOf } from './support/contents.js';
+import { countLikes, drainOutbox, idsOf } from './support/store-contents.js';
 import { listImageNames } from './support/image-store.js';
 import { createFixtures, openStoresWithoutRelay, repeat } from './support/store-fixtures.js';
 import { freshDataDirectory, freshStores, needsServers, openTestStores, silentLog } from './support/stores.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { countLikes, drainOutbox } from './support/contents.js';
+import { countLikes, drainOutbox } from './support/store-contents.js';
 import { listImageNames } from './support/image-store.js';
 import { picture } from './support/picture.js';
 import type { RequestOptions } from './support/requests.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { drainOutbox } from './support/contents.js';
+import { drainOutbox } from './support/store-contents.js';
 import { picture } from './support/picture.js';
 import { scrape } from './support/prometheus.js';
 import { createPost, startTestService, type TestUser } from './support/service.js';

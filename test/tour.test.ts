@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as sendRequest } from 'node:http';
 import t, { type Test } from 'tap';
-import { expectEmptyStores } from './support/contents.js';
+import { expectEmptyStores } from './support/store-contents.js';
 import { listen } from './support/listen.js';
 import { runCommand, script, spawnNode } from './support/processes.js';
 import { startTestService } from './support/service.js';

@@ -5,7 +5,7 @@ import { migrations } from '../db/postgres/migrations/index.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { verify } from '../scripts/verify/verify.js';
 import { findEdgeProblems } from './support/consistency.js';
-import { countLikes, idsOf } from './support/contents.js';
+import { countLikes, idsOf } from './support/store-contents.js';
 import {
   createFixtures,
   findingsByRule,

@@ -3,7 +3,7 @@ import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
 import { verify } from '../../scripts/verify/verify.js';
-import { drainOutbox } from '../support/contents.js';
+import { drainOutbox } from '../support/store-contents.js';
 import { HIGH_RATE_LIMITS } from '../support/processes.js';
 import { randomFor } from '../support/random.js';
 import type { TestResponse } from '../support/requests.js';

@@ -23,7 +23,7 @@ import { createRepair } from '../../scripts/verify/repair.js';
 import { createFindings } from '../../scripts/verify/rules.js';
 import { checkStoredBytes } from '../../scripts/verify/stored-bytes.js';
 import { expectConsistentStores } from '../support/consistency.js';
-import { idsOf } from '../support/contents.js';
+import { idsOf } from '../support/store-contents.js';
 import { listImageNames } from '../support/image-store.js';
 import { beginTransaction, needsNeo4j } from '../support/neo4j-graph.js';
 import { LONG_TIMEOUTS } from '../support/service.js';

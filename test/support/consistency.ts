@@ -7,7 +7,7 @@ import type { Edges } from '../../db/graph/index.js';
 import type { Stores } from '../../db/stores.js';
 import { paginate } from '../../scripts/support/pages.js';
 import { verify } from '../../scripts/verify/verify.js';
-import { drainOutbox } from './contents.js';
+import { drainOutbox } from './store-contents.js';
 import { openTestStores, silentLog } from './stores.js';
 
 const PEOPLE_PER_PAGE = 200;
