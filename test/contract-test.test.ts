@@ -17,11 +17,11 @@ import {
 import { findInFeed } from '../scripts/contract-test/fixtures.js';
 import { createLimits } from '../scripts/contract-test/limits.js';
 import { allRules, FULL_RUN_REQUESTS } from '../scripts/contract-test/run.js';
-import { expectEmptyStores } from './support/store-contents.js';
 import { checkContract, failuresIn } from './support/contract-run.js';
 import { listen } from './support/listen.js';
 import { runCommand, script, spawnNode } from './support/processes.js';
 import { LONG_TIMEOUTS, startTestService } from './support/service.js';
+import { expectEmptyStores } from './support/store-contents.js';
 import { temporaryDirectory } from './support/stores.js';
 import { until } from './support/until.js';
 

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { countLikes, drainOutbox } from './support/store-contents.js';
 import { listImageNames } from './support/image-store.js';
 import { picture } from './support/picture.js';
 import type { RequestOptions } from './support/requests.js';
 import { befriend, createPost, NEW_PASSWORD, PASSWORD, startTestService, type TestUser } from './support/service.js';
+import { countLikes, drainOutbox } from './support/store-contents.js';
 
 const service = await startTestService(t);
 const { db, graph, images } = service.stores;

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { drainOutbox } from './support/store-contents.js';
 import { picture } from './support/picture.js';
 import { scrape } from './support/prometheus.js';
 import { createPost, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
+import { drainOutbox } from './support/store-contents.js';
 
 // Compares the SQL statements that requests for hidden and for missing content run. `npm run test:abuse -- --only timing`
 // compares their response times.

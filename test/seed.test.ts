@@ -5,9 +5,9 @@ import { document } from '../scripts/contract-test/document.js';
 import { friendPairs, likePairs } from '../scripts/seed/edges.js';
 import { type Population, problemsOf } from '../scripts/seed/population.js';
 import { seed } from '../scripts/seed/seed.js';
-import { countLikes } from './support/store-contents.js';
 import { runCommand } from './support/processes.js';
 import { startTestService } from './support/service.js';
+import { countLikes } from './support/store-contents.js';
 import { emptyStores, findingsByRule, openStoresWithoutRelay, verifyStores } from './support/store-fixtures.js';
 import { claimGraphFor, onServices, openTestStores, temporaryDirectory } from './support/stores.js';
 

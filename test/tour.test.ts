@@ -2,10 +2,10 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as sendRequest } from 'node:http';
 import t, { type Test } from 'tap';
-import { expectEmptyStores } from './support/store-contents.js';
 import { listen } from './support/listen.js';
 import { runCommand, script, spawnNode } from './support/processes.js';
 import { startTestService } from './support/service.js';
+import { expectEmptyStores } from './support/store-contents.js';
 
 /** Runs the tour as `npm run tour` does. */
 const runTour = (t: Test, BASE_URL: string) => runCommand(t, ['tour'], { BASE_URL });

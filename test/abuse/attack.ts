@@ -3,9 +3,9 @@ import type { Test } from 'tap';
 import type { HttpOptions } from '../support/http.js';
 import type { TestResponse } from '../support/requests.js';
 import type { registerBy } from '../support/users.js';
-import type { Figure } from './figures.js';
+import type { Measurement } from './measurements.js';
 import type { HonestRequest, Observation } from './observe.js';
-import type { AbusedService } from './service.js';
+import type { AttackedService } from './service.js';
 
 /** The password that attackers guess. */
 export const GUESSED_PASSWORD = 'Guessed-Harbour-27!';
@@ -15,7 +15,7 @@ type Account = Awaited<ReturnType<typeof registerBy>>;
 
 /** The service under attack, with helpers for the attack. */
 export interface Target {
-  service: AbusedService;
+  service: AttackedService;
   /** Whether the run is a short one, as in CI. */
   quick: boolean;
   /** Aborted when the attack has ended, or has used up its time. */
@@ -36,10 +36,10 @@ export interface Attack {
   fill?(t: Test, environment: NodeJS.ProcessEnv, quick: boolean): Promise<void>;
   /** Returns the requests that the honest client repeats during the attack, by default `GET /auth/me`. */
   honestRequests?(target: Target): HonestRequest[] | Promise<HonestRequest[]>;
-  /** Runs the attack. Returns the figures that the attack itself has measured, with their bounds. */
-  run(target: Target): Promise<Figure[]>;
-  /** Returns the figures that were observed during the attack, with their bounds. */
-  figures(observation: Observation, target: Target): Figure[];
+  /** Runs the attack. Returns its own measurements, with their bounds. */
+  run(target: Target): Promise<Measurement[]>;
+  /** Returns the measurements of the observed service and honest client, with their bounds. */
+  measurements(observation: Observation, target: Target): Measurement[];
 }
 
 export const waitForAttack = ({ quick }: Target, durationMs: { quick: number; full: number }): Promise<void> =>

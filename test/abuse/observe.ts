@@ -6,7 +6,7 @@ import type { Test } from 'tap';
 import type { HttpOptions } from '../support/http.js';
 import { type Exposition, scrape } from '../support/prometheus.js';
 import { PASSWORD } from '../support/users.js';
-import type { AbusedService } from './service.js';
+import type { AttackedService } from './service.js';
 
 /** A request that an honest client repeats while the attack runs. */
 export interface HonestRequest {
@@ -64,7 +64,7 @@ const MARGIN_MS = 500;
 /** Starts an honest client. Returns a function that stops it and returns its observations. */
 export async function observe(
   t: Test,
-  { url, opsUrl, pid }: AbusedService,
+  { url, opsUrl, pid }: AttackedService,
   requests: readonly HonestRequest[],
 ): Promise<() => Promise<Observation>> {
   const job: ObserverJob = { url, requests };

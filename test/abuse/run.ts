@@ -8,13 +8,13 @@ import { PASSWORD, registerBy } from '../support/users.js';
 import { type Attack, GUESSED_PASSWORD, type Target } from './attack.js';
 import { attacks } from './attacks/index.js';
 import { rotateAddresses, send as sendTo } from './client.js';
-import { describe, errorCount, type Figure, isWithinBound } from './figures.js';
+import { describe, errorCount, isWithinBound, type Measurement } from './measurements.js';
 import { currentAccount, observe } from './observe.js';
-import { startAbusedService } from './service.js';
+import { startAttackedService } from './service.js';
 
 /*
- * Runs each attack against its own service, measures an honest client during the attack, and compares the figures with their
- * bounds. The variables that select the stores of tests apply.
+ * Runs each attack against its own service, measures an honest client during the attack, and compares the measurements with
+ * their bounds. The variables that select the stores of tests apply.
  *
  *   npm run test:abuse                     all attacks
  *   npm run test:abuse -- --quick          the same, shorter
@@ -30,13 +30,13 @@ const only = new RegExp(values.only, 'i');
 
 const ATTACK_TIMEOUT_MS = 120_000;
 
-async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
+async function runAttack(t: Test, attack: Attack): Promise<Measurement[]> {
   const signingKey = randomBytes(32).toString('hex');
   const environment = { ...(await freshStores(t)), TOKEN_KEYS: `abuse:${signingKey}`, ...attack.variables };
   // Tests on servers share one graph.
   await claimGraphFor(environment);
   await attack.fill?.(t, environment, values.quick);
-  const service = await startAbusedService(t, environment, attack.openFilesMax);
+  const service = await startAttackedService(t, environment, attack.openFilesMax);
   const nextAddress = rotateAddresses(3, 10);
   const send: Target['send'] = (method, path, options) =>
     sendTo(service.url, method, path, { localAddress: nextAddress(), ...options });
@@ -48,20 +48,20 @@ async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
   setMaxListeners(0, signal);
   const target: Target = { service, quick: values.quick, signal, honest, attacker, send };
   const endObservation = await observe(t, service, (await attack.honestRequests?.(target)) ?? [currentAccount(honest)]);
-  const figures: Figure[] = [];
+  const measurements: Measurement[] = [];
   try {
-    figures.push(...(await attack.run(target).finally(() => ended.abort())));
+    measurements.push(...(await attack.run(target).finally(() => ended.abort())));
     const observation = await endObservation();
-    figures.push(...attack.figures(observation, target), errorCount(observation));
+    measurements.push(...attack.measurements(observation, target), errorCount(observation));
   } finally {
-    figures.push({ name: 'process died', value: Number(!service.isRunning()), atMost: 0 });
+    measurements.push({ name: 'process died', value: Number(!service.isRunning()), atMost: 0 });
     // Also after a failed attack, because the service would slow down the repetition.
     await service.kill();
   }
   const secretsOfUsers = [honest, attacker].flatMap(({ email, token }) => [email, token.split('.')[2] ?? '']);
   const secrets = [PASSWORD, GUESSED_PASSWORD, signingKey, ...secretsOfUsers];
   t.same(secretsIn(await service.log(), secrets), [], 'the log contains no secrets');
-  return [...figures, { name: 'timed out', value: Number(timeout.aborted), atMost: 0 }];
+  return [...measurements, { name: 'timed out', value: Number(timeout.aborted), atMost: 0 }];
 }
 
 const selected = Object.entries(attacks).filter(([name]) => only.test(name));
@@ -69,15 +69,15 @@ if (selected.length === 0) t.fail(`No attack matches. Attacks: ${Object.keys(att
 
 for (const [name, attack] of selected) {
   t.test(`${name}: ${attack.title}`, { skip: attack.skip ?? false }, async (t) => {
-    let figures = await runAttack(t, attack).catch((error): Figure[] => [
+    let measurements = await runAttack(t, attack).catch((error): Measurement[] => [
       { name: `could not be run: ${error}`, value: 1, atMost: 0 },
     ]);
-    const exceeding = figures.filter((figure) => !isWithinBound(figure));
+    const exceeding = measurements.filter((measurement) => !isWithinBound(measurement));
     if (exceeding.length > 0) {
-      // One run within the bounds is enough, because a busy machine makes figures worse, never better.
+      // One run within the bounds is enough, because a busy machine only makes measurements worse.
       t.comment(`Repeated, because of ${exceeding.map(describe).join('; ')}`);
-      figures = await runAttack(t, attack);
+      measurements = await runAttack(t, attack);
     }
-    for (const figure of figures) t.ok(isWithinBound(figure), describe(figure));
+    for (const measurement of measurements) t.ok(isWithinBound(measurement), describe(measurement));
   });
 }

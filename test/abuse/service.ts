@@ -8,7 +8,7 @@ import { addressesIn, isAlive, script } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 
-export interface AbusedService {
+export interface AttackedService {
   url: string;
   opsUrl: string;
   pid: number;
@@ -22,11 +22,11 @@ export interface AbusedService {
  *
  * @param openFilesMax the limit of open files, soft and hard
  */
-export async function startAbusedService(
+export async function startAttackedService(
   t: Test,
   environment: NodeJS.ProcessEnv,
   openFilesMax: number | undefined,
-): Promise<AbusedService> {
+): Promise<AttackedService> {
   // A file, since a pipe that the busy attacker does not read would block the service.
   const logPath = join(await temporaryDirectory(t), 'log');
   const output = openSync(logPath, 'w');

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Attack, GUESSED_PASSWORD } from '../attack.js';
 import { ATTACKER, statusOf } from '../client.js';
-import { latency } from '../figures.js';
+import { latency } from '../measurements.js';
 import { currentAccount, logins, readMetrics } from '../observe.js';
 
 const CHECKS = 290;
@@ -33,5 +33,5 @@ export const abandonedChecks: Attack = {
     const emptiedMs = performance.now() - began;
     return [{ name: 'time until the hash queue is empty', value: emptiedMs, atMost: QUEUED_MAX_MS, unit: 'ms' }];
   },
-  figures: (observation) => [latency(observation, 'login', 1, 3_000)],
+  measurements: (observation) => [latency(observation, 'login', 1, 3_000)],
 };

@@ -1,7 +1,7 @@
 import { runCommand } from '../../support/processes.js';
 import type { Attack } from '../attack.js';
 import { ATTACKER, statusOf } from '../client.js';
-import { latency, loopDelay, otherStatuses } from '../figures.js';
+import { latency, loopDelay, otherStatuses } from '../measurements.js';
 
 const PAGES = 40;
 const POSTS = { quick: 30_000, full: 300_000 };
@@ -20,7 +20,7 @@ export const deepPages: Attack = {
     const statuses = await Promise.all(Array.from({ length: PAGES }, () => statusOf(readPage())));
     return [otherStatuses(statuses, 200, 503)];
   },
-  figures: (observation, { quick }) => [
+  measurements: (observation, { quick }) => [
     latency(observation, 'me', 0.99, 250),
     // The limit is higher in a short run, whose cores other processes may use. A query on the main thread would take seconds.
     loopDelay(observation, quick ? 200 : 50),

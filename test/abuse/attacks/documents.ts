@@ -1,6 +1,6 @@
 import { type Attack, waitForAttack } from '../attack.js';
 import { openSocket, rawGet } from '../client.js';
-import { latency, memory } from '../figures.js';
+import { latency, memory } from '../measurements.js';
 
 const READING_CONNECTIONS = 2;
 const UNREAD_CONNECTIONS = 100;
@@ -22,5 +22,5 @@ export const documents: Attack = {
     await waitForAttack(target, ATTACK_MS);
     return [];
   },
-  figures: (observation) => [latency(observation, 'me', 0.99, 1_000), memory(observation, 768)],
+  measurements: (observation) => [latency(observation, 'me', 0.99, 1_000), memory(observation, 768)],
 };

@@ -3,7 +3,7 @@ import { expensiveJson, expensiveTexts } from '../../support/expensive-inputs.js
 import type { HttpOptions } from '../../support/http.js';
 import type { Attack } from '../attack.js';
 import { statusOf } from '../client.js';
-import { loopDelay } from '../figures.js';
+import { loopDelay } from '../measurements.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -27,7 +27,7 @@ export const expensiveTextsEverywhere: Attack = {
     }
     return [{ name: 'requests with a 5xx or no response', value: faults, atMost: 0 }];
   },
-  figures: (observation) => [loopDelay(observation, 100)],
+  measurements: (observation) => [loopDelay(observation, 100)],
 };
 
 /** Returns the example body with each expensive text in each field and, for a JSON body, all expensive JSON. */

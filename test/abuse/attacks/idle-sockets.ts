@@ -1,6 +1,6 @@
 import { type Attack, waitForAttack } from '../attack.js';
 import { openSocket, rawGet } from '../client.js';
-import { latency } from '../figures.js';
+import { latency } from '../measurements.js';
 import { currentAccount } from '../observe.js';
 
 const SOCKETS = 1_500;
@@ -24,5 +24,5 @@ export const idleSockets: Attack = {
     await waitForAttack(target, ATTACK_MS);
     return [];
   },
-  figures: (observation) => [latency(observation, 'me', 0.99, 1_000)],
+  measurements: (observation) => [latency(observation, 'me', 0.99, 1_000)],
 };

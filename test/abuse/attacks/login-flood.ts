@@ -1,6 +1,6 @@
 import { type Attack, GUESSED_PASSWORD } from '../attack.js';
 import { rotateAddresses, statusOf } from '../client.js';
-import { latency, otherStatuses } from '../figures.js';
+import { latency, otherStatuses } from '../measurements.js';
 import { currentAccount, logins } from '../observe.js';
 
 const LOGINS = 1_000;
@@ -21,5 +21,5 @@ export const loginFlood: Attack = {
     return [otherStatuses(statuses, 401, 503)];
   },
   // Accepting 1,000 new connections takes time before any limit applies.
-  figures: (observation) => [latency(observation, 'login', 1, 3_000), latency(observation, 'me', 0.99, 3_000)],
+  measurements: (observation) => [latency(observation, 'login', 1, 3_000), latency(observation, 'me', 0.99, 3_000)],
 };

@@ -1,6 +1,6 @@
 import { type Attack, type Target, waitForAttack } from '../attack.js';
 import { openSocket, rawGet } from '../client.js';
-import { latency } from '../figures.js';
+import { latency } from '../measurements.js';
 
 const CONNECTIONS = 5;
 const ATTACK_MS = { quick: 6_000, full: 30_000 };
@@ -21,7 +21,7 @@ export const pipelinedFlood: Attack = {
     const logGrowthMiB = ((await service.log()).length - logBefore.length) / 2 ** 20;
     return [{ name: 'log growth', value: logGrowthMiB, atMost: LOG_GROWTH_MAX_MIB, unit: 'MiB' }];
   },
-  figures: (observation) => [latency(observation, 'me', 0.5, 100)],
+  measurements: (observation) => [latency(observation, 'me', 0.5, 100)],
 };
 
 /** Pipelines requests, over new connections when the service closes one, until the signal is aborted. */

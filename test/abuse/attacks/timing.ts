@@ -51,15 +51,19 @@ export const timing: Attack = {
   async run(target) {
     const posts = await createPosts(target);
     const pairs = target.quick ? PAIRS.quick : PAIRS.full;
-    const figures = [];
+    const measurements = [];
     for (const [name, operation] of Object.entries(OPERATIONS)) {
       const { hidden, missing } = await measurePairs(target, pairs, posts, operation);
       const deviation = Math.abs(areaUnderCurve(hidden, missing) - 0.5);
-      figures.push({ name: `deviation of the AUC from 0.5, ${name}`, value: deviation, atMost: MAX_AUC_DEVIATION });
+      measurements.push({
+        name: `deviation of the AUC from 0.5, ${name}`,
+        value: deviation,
+        atMost: MAX_AUC_DEVIATION,
+      });
     }
-    return figures;
+    return measurements;
   },
-  figures: () => [],
+  measurements: () => [],
 };
 
 type ByKind<Value> = Record<'hidden' | 'missing', Value[]>;

@@ -2,7 +2,7 @@ import { samples } from '../../../scripts/contract-test/images.js';
 import { picture } from '../../support/picture.js';
 import { type Attack, waitForAttack } from '../attack.js';
 import { openSocket, rawGet } from '../client.js';
-import { latency } from '../figures.js';
+import { latency } from '../measurements.js';
 
 const READERS = 60;
 const IMAGE_BYTES = 5 * 1024 * 1024;
@@ -62,5 +62,5 @@ export const trickledImages: Attack = {
     return [];
   },
   // The service first fetches the image from S3 for all clients at full speed: an honest client waits for that burst.
-  figures: (observation) => [latency(observation, 'image', 0.99, 2_000)],
+  measurements: (observation) => [latency(observation, 'image', 0.99, 2_000)],
 };

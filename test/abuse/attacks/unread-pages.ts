@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.js';
 import { ATTACKER, openSocket, rawGet, statusOf } from '../client.js';
-import { memory, otherStatuses } from '../figures.js';
+import { memory, otherStatuses } from '../measurements.js';
 
 const POSTS = 100;
 const EMOJI_PER_POST = 10_000;
@@ -29,5 +29,5 @@ export const unreadPages: Attack = {
     await unreadTime;
     return [otherStatuses(statuses, 200, 503)];
   },
-  figures: (observation) => [memory(observation, 1024)],
+  measurements: (observation) => [memory(observation, 1024)],
 };
