@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { HttpOptions } from '../support/http.js';
 import type { TestResponse } from '../support/requests.js';
-import type { registerBy } from '../support/users.js';
+import type { registerWith } from '../support/users.js';
 import type { Measurement } from './measurements.js';
 import type { HonestRequest, Observation } from './observe.js';
 import type { AttackedService } from './service.js';
@@ -11,7 +11,7 @@ import type { AttackedService } from './service.js';
 export const GUESSED_PASSWORD = 'Guessed-Harbour-27!';
 
 /** An account whose password is `PASSWORD`. */
-type Account = Awaited<ReturnType<typeof registerBy>>;
+type Account = Awaited<ReturnType<typeof registerWith>>;
 
 /** The service under attack, with helpers for the attack. */
 export interface Target {

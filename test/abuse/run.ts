@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import t, { type Test } from 'tap';
 import { secretsIn } from '../support/secrets.js';
 import { claimGraphFor, freshStores } from '../support/stores.js';
-import { PASSWORD, registerBy } from '../support/users.js';
+import { PASSWORD, registerWith } from '../support/users.js';
 import { type Attack, GUESSED_PASSWORD, type Target } from './attack.js';
 import { attacks } from './attacks/index.js';
 import { rotateAddresses, send as sendTo } from './client.js';
@@ -40,7 +40,7 @@ async function runAttack(t: Test, attack: Attack): Promise<Measurement[]> {
   const nextAddress = rotateAddresses(3, 10);
   const send: Target['send'] = (method, path, options) =>
     sendTo(service.url, method, path, { localAddress: nextAddress(), ...options });
-  const [honest, attacker] = [await registerBy(send), await registerBy(send)];
+  const [honest, attacker] = [await registerWith(send), await registerWith(send)];
   const timeout = AbortSignal.timeout(ATTACK_TIMEOUT_MS);
   const ended = new AbortController();
   const signal = AbortSignal.any([timeout, ended.signal]);

@@ -14,7 +14,7 @@ import { sessionCookieOf } from '../support/requests.js';
 import { repeat } from '../support/store-fixtures.js';
 import { temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
-import { PASSWORD, type RegisteredUser, registerBy } from '../support/users.js';
+import { PASSWORD, type RegisteredUser, registerWith } from '../support/users.js';
 import { createClient, type Send, sendByHttp2 } from './client.js';
 import { buildPreviousVersion } from './previous-version.js';
 import { needsDeployment, startTopology, type Topology } from './topology.js';
@@ -89,7 +89,7 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
   const send = await newClient(t, topology);
   // The last health check may have been before the processes listened. The proxy then retries a GET, but not a POST.
   await until(async () => (await send('GET', '/auth/me')).status === 401);
-  const { email, token } = await registerBy(send);
+  const { email, token } = await registerWith(send);
 
   t.test('cookies are Secure, although the service is configured without an https URL', async (t) => {
     const login = await send('POST', '/auth/login', { json: { email, password: PASSWORD } });
@@ -151,7 +151,7 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
   t.test('when a process is killed, reads succeed, and retried writes are neither lost nor repeated', async (t) => {
     const users = await repeat(4, async () => {
       const client = await newClient(t, topology);
-      const { id, token } = await registerBy(client);
+      const { id, token } = await registerWith(client);
       return { id, send: persistentSender(t, client, token) };
     });
     const { posts, untilMoreCreated, stop } = startLoad(users);

@@ -4,7 +4,7 @@ import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
 import { picture } from '../support/picture.js';
 import { createSender } from '../support/requests.js';
-import { createOperator, remainingCommands, stepsOf } from '../support/runbook.js';
+import { createOperator, createStepRunner, remainingCommands } from '../support/runbook.js';
 import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
 import { registerUser } from '../support/users.js';
 
@@ -23,7 +23,7 @@ const SECTIONS = [
 ];
 
 t.test('an operator of embedded stores', { skip: onServices && 'applies only to embedded stores' }, async (outer) => {
-  const step = stepsOf(outer);
+  const step = createStepRunner(outer);
   const directory = await temporaryDirectory(outer);
   const restored = join(directory, 'restored');
   const moved = join(directory, 'moved');

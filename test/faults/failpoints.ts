@@ -21,7 +21,7 @@ export const failpointFiles = (directory: string) => ({
 });
 
 /** Returns functions to start services that log their failpoint hits, and that kill themselves at a chosen one. */
-export async function crashableProcesses(t: Test) {
+export async function createCrashableProcesses(t: Test) {
   const directory = await temporaryDirectory(t);
   const files = failpointFiles(directory);
 

@@ -3,9 +3,9 @@ import { claimsOf } from '../../scripts/contract-test/fixtures.js';
 import { sendByHttp as send } from '../support/http.js';
 import { picture } from '../support/picture.js';
 import { repeat } from '../support/store-fixtures.js';
-import { registerBy } from '../support/users.js';
+import { registerWith } from '../support/users.js';
 
-type Account = Awaited<ReturnType<typeof registerBy>>;
+type Account = Awaited<ReturnType<typeof registerWith>>;
 
 /** Test data for requests: the attackers' accounts, and ids that the attackers know or may guess. */
 export interface Fixture {
@@ -42,7 +42,7 @@ interface Post {
 /** Creates a private account with a friend and posts, a public account, and attackers. */
 export async function createFixture(url: string): Promise<FuzzSetup> {
   const marker = `hidden${randomBytes(6).toString('hex')}`;
-  const register = (password: string) => registerBy((...request) => send(url, ...request), password);
+  const register = (password: string) => registerWith((...request) => send(url, ...request), password);
   const image = picture();
   const createPost = async (token: string, title: string, text: string) =>
     (await send(url, 'POST', '/posts/create', { token, form: { title, text, image } })).body as Post;

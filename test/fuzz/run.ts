@@ -4,7 +4,7 @@ import { violations } from '../../scripts/contract-test/conformance.js';
 import { operationFor } from '../../scripts/contract-test/document.js';
 import { isAlive, runCommand, startProcess } from '../support/processes.js';
 import { scrape } from '../support/prometheus.js';
-import { randomFor } from '../support/random.js';
+import { createRandom } from '../support/random.js';
 import type { TestResponse } from '../support/requests.js';
 import { secretsIn } from '../support/secrets.js';
 import { LONG_TIMEOUTS } from '../support/service.js';
@@ -89,7 +89,7 @@ function checkContract(index: number, request: FuzzRequest, response: TestRespon
 }
 
 async function tryRequest(index: number): Promise<void> {
-  const request = randomRequest(randomFor(seed, index), fixture);
+  const request = randomRequest(createRandom(seed, index), fixture);
   if (!request.complete) {
     const received = await sendRaw(service.url, request);
     checkLeaks(index, request, received);

@@ -4,7 +4,7 @@ import t from 'tap';
 import type { Failpoint } from '../../db/support/failpoints.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { findFreePort } from '../../scripts/services/ports.js';
-import { crashableProcesses } from '../faults/failpoints.js';
+import { createCrashableProcesses } from '../faults/failpoints.js';
 import { expectNoLeftovers } from '../support/consistency.js';
 import { picture } from '../support/picture.js';
 import type { ServiceProcess } from '../support/processes.js';
@@ -94,7 +94,7 @@ const environment = {
   PORT: String(await findFreePort()),
   ...(await freshStores(t)),
 };
-const processes = await crashableProcesses(t);
+const processes = await createCrashableProcesses(t);
 let service: ServiceProcess = await processes.start(environment);
 const send = createSender(t, service.url);
 

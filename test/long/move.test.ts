@@ -16,7 +16,7 @@ import {
 } from '../support/moves.js';
 import { picture } from '../support/picture.js';
 import { expectRefusedStart } from '../support/processes.js';
-import { randomFor } from '../support/random.js';
+import { createRandom } from '../support/random.js';
 import { startTestService, type TestUser } from '../support/service.js';
 import {
   emptyGraph,
@@ -175,7 +175,7 @@ t.test('resumes after being killed repeatedly', async (t) => {
   const seed = process.env.SEED ?? String(Date.now() % 100_000);
   t.comment(`SEED=${seed}`);
   for (let kill = 0; kill < 4; kill += 1) {
-    const linesBeforeKill = 1 + randomFor(seed, kill).below(8);
+    const linesBeforeKill = 1 + createRandom(seed, kill).below(8);
     const ended = await runMove(t, source, target, (output) => output.split('\n').length > linesBeforeKill);
     t.equal(ended.code, 'SIGKILL', ended.output);
   }

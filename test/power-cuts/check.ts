@@ -4,11 +4,11 @@ import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
 import { verify } from '../../scripts/verify/verify.js';
 import { HIGH_RATE_LIMITS } from '../support/processes.js';
-import { randomFor } from '../support/random.js';
+import { createRandom } from '../support/random.js';
 import type { TestResponse } from '../support/requests.js';
 import { drainOutbox } from '../support/store-contents.js';
 import { silentLog } from '../support/stores.js';
-import { registerBy } from '../support/users.js';
+import { registerWith } from '../support/users.js';
 import type { Expected, Fact } from './facts.js';
 import { blob, createThrowingSender, digest, noiseImage } from './load.js';
 
@@ -149,8 +149,8 @@ const describe = (fact: Fact) => {
 
 /** Checks that new data can be written and read, which would fail if an id were reused. */
 async function checkWrites(send: Send, report: Report): Promise<void> {
-  const { token } = await registerBy(send);
-  const image = noiseImage(randomFor('new', 0), 3_000);
+  const { token } = await registerWith(send);
+  const image = noiseImage(createRandom('new', 0), 3_000);
   const form = { title: 'T', text: 'T', image: blob(image) };
   const created = await send('POST', '/posts/create', { token, form });
   const liked = await send('POST', `/posts/like?id=${created.body.id}`, { token });

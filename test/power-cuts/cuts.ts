@@ -1,4 +1,4 @@
-import { type Random, randomFor } from '../support/random.js';
+import { createRandom, type Random } from '../support/random.js';
 import type { Cut, KeepProbabilities } from './disk.js';
 import type { Recording } from './record.js';
 import type { Operation, Span } from './trace.js';
@@ -41,7 +41,7 @@ export function cutOf(
   ignoredPaths: RegExp | undefined,
   number: number,
 ): Cut & { title: string } {
-  const random = randomFor(seed, number);
+  const random = createRandom(seed, number);
   const interval = pickInterval(recording, random);
   const { at, where } = pickTime(recording, interval, random);
   const [content, contentUnit] = random.pick(CONTENT_PROBABILITIES);

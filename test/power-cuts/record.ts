@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Lifetime } from '../support/lifetime.js';
 import { HIGH_RATE_LIMITS } from '../support/processes.js';
-import { randomFor } from '../support/random.js';
+import { createRandom } from '../support/random.js';
 import type { CompletedRequest } from './facts.js';
 import { Client, longText } from './load.js';
 import { now, type Operation, readOperations } from './trace.js';
@@ -91,7 +91,7 @@ export async function record(t: Lifetime, directory: string, root: string, seed:
   begin('first start');
   let service = await startRecordedService(t, directory, root);
   const createClient = (name: string, index: number) =>
-    new Client(name, randomFor(seed, index), requests, () => service.url);
+    new Client(name, createRandom(seed, index), requests, () => service.url);
   const clients = Array.from({ length: CLIENTS }, (_, index) => createClient(`client${index}`, index));
   const [friend, leaver] = [createClient('friend', CLIENTS), createClient('leaver', CLIENTS + 1)];
   const load = (steps: number) =>

@@ -6,7 +6,13 @@ import { samples } from '../../scripts/contract-test/images.js';
 import type { ServerName } from '../../scripts/services/state.js';
 import { type KnownPost, startLoad } from '../support/load.js';
 import { createSender } from '../support/requests.js';
-import { createOperator, type Operator, remainingCommands, type StartedService, stepsOf } from '../support/runbook.js';
+import {
+  createOperator,
+  createStepRunner,
+  type Operator,
+  remainingCommands,
+  type StartedService,
+} from '../support/runbook.js';
 import { type ServerSet, startServerSet, whyNoServerSets } from '../support/server-sets.js';
 import { LONG_TIMEOUTS } from '../support/service.js';
 import { temporaryDirectory } from '../support/stores.js';
@@ -45,7 +51,7 @@ const placeholders = (variables: Record<string, string>, backup: string) => ({
 });
 
 t.test('an operator of servers', { skip: await whyNoServerSets() }, async (outer) => {
-  const step = stepsOf(outer);
+  const step = createStepRunner(outer);
   const backup = join(await temporaryDirectory(outer), 'backup');
   const servers = await startServerSet(outer);
   const operator = await createOperator(

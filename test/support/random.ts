@@ -12,7 +12,7 @@ export interface Random {
 }
 
 /** Returns a pseudorandom generator whose numbers depend only on `seed` and `index`. */
-export function randomFor(seed: string, index: number): Random {
+export function createRandom(seed: string, index: number): Random {
   const nextInteger = mulberry32(hash('sha256', `${seed}:${index}`, 'buffer').readInt32LE());
   const next = () => nextInteger() / 2 ** 32;
   const below = (limit: number) => Math.floor(next() * limit);

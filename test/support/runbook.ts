@@ -55,7 +55,7 @@ export interface StartedService {
 }
 
 /** Returns a function that runs a part of a test, and skips it if an earlier part has failed. */
-export const stepsOf = (t: Test) => (title: string, run: (t: Test) => Promise<void>) =>
+export const createStepRunner = (t: Test) => (title: string, run: (t: Test) => Promise<void>) =>
   t.test(title, { skip: !t.passing() && 'an earlier step failed' }, run);
 
 const executed = new Set<Block>();

@@ -39,7 +39,7 @@ type SendJson = (
 ) => Promise<Pick<TestResponse, 'status' | 'body'>>;
 
 /** Registers a user with a function that sends requests, and logs in. */
-export async function registerBy(send: SendJson, password = PASSWORD) {
+export async function registerWith(send: SendJson, password = PASSWORD) {
   const username = `u${randomBytes(6).toString('hex')}`;
   const email = `${username}@people.example`;
   const json = { name: 'Test User', username, email, password };
@@ -53,7 +53,7 @@ export async function registerBy(send: SendJson, password = PASSWORD) {
 export async function registerUser(t: Test, url: string): Promise<RegisteredUser> {
   const send = createSender(t, url);
   const user: RegisteredUser = {
-    ...(await registerBy(send)),
+    ...(await registerWith(send)),
     send: (method, path, options) => send(method, path, { token: user.token, ...options }),
   };
   return user;

@@ -24,7 +24,7 @@ import {
 } from '../../scripts/contract-test/image-builders.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { pngChunk } from '../../scripts/support/png.js';
-import { type Random, randomFor } from '../support/random.js';
+import { createRandom, type Random } from '../support/random.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 /* Covers what the contract rules `uploads.metadata` and `uploads.dimensions` do not: rare places and structures. */
@@ -364,7 +364,7 @@ for (const [kind, original] of Object.entries(originals)) {
     t.comment(`SEED=${seed}`);
     let cleaned = 0;
     for (let run = 0; run < runs; run++) {
-      const bytes = corrupt(original, randomFor(seed, run));
+      const bytes = corrupt(original, createRandom(seed, run));
       const once = await clean(bytes);
       if (typeof once === 'string') continue;
       cleaned++;

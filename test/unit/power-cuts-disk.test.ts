@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { type Cut, crash, type KeepProbabilities, replay, SECTOR_BYTES } from '../power-cuts/disk.js';
 import { expectedAt, type Fact } from '../power-cuts/facts.js';
 import type { Operation } from '../power-cuts/trace.js';
-import { randomFor } from '../support/random.js';
+import { createRandom } from '../support/random.js';
 
 const ROOT = '/root';
 const END = 1_000;
@@ -33,7 +33,7 @@ function statesOf(operations: Operation[], overrides: Partial<Cut> = {}): Set<st
   const history = replay(operations, ROOT);
   const states = new Set<string>();
   for (let number = 0; number < 400; number += 1) {
-    const { chance, pick } = randomFor('disk', number);
+    const { chance, pick } = createRandom('disk', number);
     const cut: Cut = { at: END, keep: pick(KEEP_PROBABILITIES), chance, respectsSyncs: () => true, ...overrides };
     const files = [...crash(history, cut).contents].map(([name, content]) => {
       const firstBytes = [...(content as Buffer)].filter((_, at) => at % SECTOR_BYTES === 0);

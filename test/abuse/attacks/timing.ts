@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { picture } from '../../support/picture.js';
 import { HIGH_RATE_LIMITS } from '../../support/processes.js';
-import { registerBy } from '../../support/users.js';
+import { registerWith } from '../../support/users.js';
 import type { Attack, Target } from '../attack.js';
 import { ATTACKER } from '../client.js';
 
@@ -69,7 +69,7 @@ export const timing: Attack = {
 type ByKind<Value> = Record<'hidden' | 'missing', Value[]>;
 
 async function createPosts({ send }: Target): Promise<ByKind<Post>> {
-  const { token } = await registerBy(send);
+  const { token } = await registerWith(send);
   const createPost = async (): Promise<Post> => {
     const form = { title: 'A title', text: TEXT, image: picture() };
     const { body } = await send('POST', '/posts/create', { token, form });
