@@ -12,7 +12,7 @@ import {
   type CheckedResponse,
   describeExchange,
   maskSecrets,
-  type RequestOptions,
+  type RequestContent,
 } from '../scripts/contract-test/exchange.js';
 import { findInFeed } from '../scripts/contract-test/fixtures.js';
 import { createLimits } from '../scripts/contract-test/limits.js';
@@ -188,7 +188,7 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
     t.match(output, `${list}: no rule has the id no.such.rule\n`);
     t.match(output, /^Known failures: http.cors.closed$/m);
     t.match(output, `Now passing, can be removed from ${list}: http.docs.open\n`);
-    t.match(output, /^\d+ passed, 1 failed as known; /m);
+    t.match(output, /^\d+ passed, 1 known failure; /m);
     t.notMatch(output, /^Failed/m);
     const { testsuites, markdown } = await again.read();
     t.match(testsuites, { failures: '0', skipped: '1' });
@@ -197,7 +197,7 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
 });
 
 t.test('reports a request as a shell command that sends the same request', async (t) => {
-  const argumentsOf = async (sent: RequestOptions) => {
+  const argumentsOf = async (sent: RequestContent) => {
     const received = { status: 200, headers: new Headers(), body: undefined, bytes: Buffer.alloc(0) };
     const { request } = await describeExchange({ method: 'POST', url: 'http://host/a/../b?c=[1]', sent, received });
     // Prints the arguments, and the content of substituted files in Base64.
@@ -227,7 +227,7 @@ t.test('reports a request as a shell command that sends the same request', async
     [{ body: Buffer.from([0, 255]), headers: { Cookie: '' } }, /<Cookie;>\n<--data-binary>\n<> AP8= /],
     [{ repeated: ['Host', 'x', ''] }, /<Host: x>\n<-H>\n<Host;>\n/],
     [{ body: form }, /the password\r\n--form--/],
-  ] as [RequestOptions, string | RegExp][])
+  ] as [RequestContent, string | RegExp][])
     t.match(await argumentsOf(sent), expected);
   t.equal(maskSecrets('of eyJhbGciOiJIUzI1NiJ9.e30.abc: 1'), 'of $TOKEN: 1');
 });

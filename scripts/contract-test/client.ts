@@ -9,20 +9,20 @@ import {
   type CheckedResponse,
   encodeBody,
   type ReceivedResponse,
-  type RequestOptions,
+  type RequestContent,
   readHeaders,
 } from './exchange.js';
 import type { Bucket, Limits } from './limits.js';
 
 /** Sends a request such as `GET /posts/7`. */
-export type Send = (request: string, sent?: RequestOptions) => Promise<CheckedResponse>;
+export type Send = (request: string, content?: RequestContent) => Promise<CheckedResponse>;
 
 /** Receives the final response to each request, after retries. */
 export interface Observer {
   /** Called for every response of an operation, with its violations of the document. */
   onResponse(operation: string, response: CheckedResponse, violations: string[]): void;
   /** Called for every response, with its request. */
-  onExchange(method: string, path: string, sent: RequestOptions, response: CheckedResponse): void;
+  onExchange(method: string, path: string, sent: RequestContent, response: CheckedResponse): void;
 }
 
 /** The number of requests in each rate limit bucket, including retries. */
@@ -101,22 +101,22 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
 
   const inFlight = new Set<Promise<CheckedResponse>>();
 
-  async function sendWithRetries(line: string, sent: RequestOptions): Promise<CheckedResponse> {
+  async function sendWithRetries(line: string, content: RequestContent): Promise<CheckedResponse> {
     const [method = '', target = ''] = line.split(' ');
     // A link from a response may include the prefix.
     const path = prefix !== '' && target.startsWith(`${prefix}/`) ? target.slice(prefix.length) : target;
     const pathname = path.split('?', 1)[0] ?? '';
     const operation = operationFor(method === 'HEAD' ? 'GET' : method, pathname);
     const bucket: Bucket = (method !== 'HEAD' && operation?.rateLimit) || 'general';
-    const { type, body } = await encodeBody(sent);
+    const { type, body } = await encodeBody(content);
     const singleHeaders = {
-      ...(sent.token !== undefined && { Authorization: `Bearer ${sent.token}` }),
+      ...(content.token !== undefined && { Authorization: `Bearer ${content.token}` }),
       ...(type !== undefined && { 'Content-Type': type }),
-      ...(body !== undefined && !isChunked(sent) && { 'Content-Length': String(body.byteLength) }),
-      ...sent.headers,
+      ...(body !== undefined && !isChunked(content) && { 'Content-Length': String(body.byteLength) }),
+      ...content.headers,
     };
-    const headers = sent.repeated ? withRepeated(singleHeaders, baseUrl.host, sent.repeated) : singleHeaders;
-    const waits = !sent.immediate;
+    const headers = content.repeated ? withRepeated(singleHeaders, baseUrl.host, content.repeated) : singleHeaders;
+    const waits = !content.immediate;
     for (let attempt = 1; ; attempt++) {
       if (waits) await limits.acquire(bucket);
       signal.throwIfAborted();
@@ -133,12 +133,12 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
         continue;
       }
       const url = `${baseUrl.origin}${prefix}${path}`;
-      const response = { ...received, exchange: { method, url, sent, received } };
+      const response = { ...received, exchange: { method, url, sent: content, received } };
       if (operation) {
         const found = violations(operation, response, { hasBody: method !== 'HEAD' });
         observer.onResponse(operation.id, response, found);
       }
-      observer.onExchange(method, path, sent, response);
+      observer.onExchange(method, path, content, response);
       return response;
     }
   }
@@ -157,8 +157,8 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
       while (inFlight.size > 0) await Promise.allSettled(inFlight);
     },
 
-    send(line: string, sent: RequestOptions = {}): Promise<CheckedResponse> {
-      const response = sendWithRetries(line, sent).finally(() => inFlight.delete(response));
+    send(line: string, content: RequestContent = {}): Promise<CheckedResponse> {
+      const response = sendWithRetries(line, content).finally(() => inFlight.delete(response));
       inFlight.add(response);
       return response;
     },
@@ -175,7 +175,7 @@ function withRepeated(headers: Record<string, string>, host: string, [name, ...v
   return [...Object.entries(single), ...repeated].flat();
 }
 
-const isChunked = ({ headers = {} }: RequestOptions) => 'Transfer-Encoding' in headers;
+const isChunked = ({ headers = {} }: RequestContent) => 'Transfer-Encoding' in headers;
 
 /** Returns the parsed JSON body, or undefined. Malformed JSON is returned as text, which violates every response schema. */
 function parseBody({ headers }: http.IncomingMessage, bytes: Buffer): unknown {

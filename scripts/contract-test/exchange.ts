@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { formOf } from '../support/request.js';
 
-/** The credentials, headers and body of a request. */
-export interface RequestOptions {
+/** The credentials, headers and body of a request, and whether it is retried. */
+export interface RequestContent {
   token?: string | undefined;
   json?: unknown;
   form?: Record<string, string | File>;
@@ -32,11 +32,11 @@ export interface CheckedResponse extends ReceivedResponse {
 export interface Exchange {
   method: string;
   url: string;
-  sent: RequestOptions;
+  sent: RequestContent;
   received: ReceivedResponse;
 }
 
-interface Body extends Pick<RequestOptions, 'json' | 'body'> {
+interface Body extends Pick<RequestContent, 'json' | 'body'> {
   form?: Record<string, string | Blob>;
 }
 
@@ -110,7 +110,7 @@ function describeBody({ headers, bytes }: ReceivedResponse): string {
   return shorten(maskSecrets(bytes.toString()), MAX_BODY_CHARACTERS);
 }
 
-function headerArguments({ token, json, headers = {}, repeated }: RequestOptions): string[] {
+function headerArguments({ token, json, headers = {}, repeated }: RequestContent): string[] {
   const [repeatedName, ...values] = repeated ?? [];
   return [
     ...(token !== undefined ? [`Authorization: Bearer ${token}`] : []),
@@ -122,7 +122,7 @@ function headerArguments({ token, json, headers = {}, repeated }: RequestOptions
   ].map((header) => `-H ${quote(maskSecrets(header))}`);
 }
 
-async function bodyArguments({ json, form, body }: RequestOptions): Promise<string[]> {
+async function bodyArguments({ json, form, body }: RequestContent): Promise<string[]> {
   if (json !== undefined)
     return [`--data-raw ${quote(shorten(maskSecrets(JSON.stringify(json)), MAX_BODY_CHARACTERS))}`];
   if (body !== undefined) return [`--data-binary ${rawBodyArgument(Buffer.from(body))}`];

@@ -1,12 +1,12 @@
 import type { components } from '../../generated/types.js';
-import type { CheckedResponse, RequestOptions } from './exchange.js';
+import type { CheckedResponse, RequestContent } from './exchange.js';
 import { expectThat } from './expect.js';
 import { samples } from './images.js';
 import type { Requester, TestUsers, User } from './users.js';
 
 export type Post = components['schemas']['Post'];
 
-export const png = () => new File([samples.png], 'a picture.png', { type: 'image/png' });
+export const pngFile = () => new File([samples.png], 'a picture.png', { type: 'image/png' });
 
 /** Creates a post and returns it. */
 export async function publish(author: User, form: Record<string, string | File> = {}): Promise<Post> {
@@ -43,8 +43,8 @@ export const makeFriends = async (one: User, other: User) => {
 };
 
 /** Returns 12 shared users, more than fit on a small page of a list. */
-export const crowd = (users: TestUsers): Promise<User[]> =>
-  users.shared('crowd', () => Promise.all(Array.from({ length: 12 }, () => users.register())));
+export const manyUsers = (users: TestUsers): Promise<User[]> =>
+  users.shared('many users', () => Promise.all(Array.from({ length: 12 }, () => users.register())));
 
 /** Removes the friendship or the friend request between two users, if there is one. */
 export async function clearRelation(one: User, other: User): Promise<void> {
@@ -72,9 +72,9 @@ export interface OwnedContent {
 
 /** Gives an account a picture and a post with an image. */
 export async function addContent(owner: User, isPrivate = false): Promise<OwnedContent> {
-  const form = { private: String(isPrivate), image: png() };
+  const form = { private: String(isPrivate), image: pngFile() };
   const picture = (await owner.send(200, 'PUT /profiles/me', { form })).body.profile_link;
-  const post = (await publish(owner, { image: png() })) as OwnedContent['post'];
+  const post = (await publish(owner, { image: pngFile() })) as OwnedContent['post'];
   return { owner, post, picture };
 }
 
@@ -166,14 +166,14 @@ export const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 
 export const contentType = (value: string) => ({ 'Content-Type': value });
 
-/** Returns request options with a body of this media type. */
+/** Returns request content with a body of this media type. */
 export const bodyOfType = <Body extends string | Uint8Array>(type: string, body: Body) => ({
   body,
   headers: contentType(type),
 });
 
-/** Returns request options with the session cookie, as a browser sends it. */
-export const withCookie = (token: string, headers: Record<string, string> = {}): RequestOptions => ({
+/** Returns request content with the session cookie, as a browser sends it. */
+export const withCookie = (token: string, headers: Record<string, string> = {}): RequestContent => ({
   headers: { Cookie: `fc_session_token=${token}`, ...headers },
 });
 

@@ -20,8 +20,8 @@ function namesLoginFields({ status, body }: ReceivedResponse): boolean {
  * @throws CommandError otherwise, and for 429 or 503
  */
 export async function recognize({ send, baseUrl }: Client): Promise<void> {
-  const sendAvailable = async (...[request, sent]: Parameters<Send>) => {
-    const response = await send(request, sent);
+  const sendAvailable = async (...[request, content]: Parameters<Send>) => {
+    const response = await send(request, content);
     if (response.status !== 429 && response.status !== 503) return response;
     throw new CommandError(`${baseUrl} responds with ${response.status} to ${request}: try again later`);
   };

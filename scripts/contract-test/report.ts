@@ -33,7 +33,7 @@ export function countVerdicts(outcomes: readonly Outcome[]) {
   return {
     passed: count('passed'),
     failed,
-    'failed as known': count('failed') - failed,
+    'known failures': count('failed') - failed,
     skipped: count('skipped'),
     'not run': count('not-run'),
   };
@@ -147,5 +147,10 @@ const indent = (text: string) => text.replace(/^(?=.)/gm, '  ');
 
 function tally(outcomes: readonly Outcome[]): string {
   const present = Object.entries(countVerdicts(outcomes)).filter(([kind, count]) => count > 0 || kind === 'passed');
-  return present.map(([kind, count]) => paint(kind === 'failed' ? 'red' : 'reset', `${count} ${kind}`)).join(', ');
+  return present
+    .map(([kind, count]) => {
+      const label = count === 1 && kind === 'known failures' ? 'known failure' : kind;
+      return paint(kind === 'failed' ? 'red' : 'reset', `${count} ${label}`);
+    })
+    .join(', ');
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { insertDashes } from '../support/insert-dashes.js';
 import type { Client, Observer, Send } from './client.js';
-import type { CheckedResponse, RequestOptions } from './exchange.js';
+import type { CheckedResponse, RequestContent } from './exchange.js';
 import { ExpectationError, expectStatus } from './expect.js';
 
 /** A user, or an unauthenticated client, that sends requests. */
@@ -12,7 +12,7 @@ export interface Requester {
    *
    * @throws ExpectationError if the response has none of the expected statuses
    */
-  send(expected: number | number[], request: string, sent?: RequestOptions): Promise<CheckedResponse>;
+  send(expected: number | number[], request: string, content?: RequestContent): Promise<CheckedResponse>;
 }
 
 interface NewUser {
@@ -109,10 +109,10 @@ export function createTestUsers(client: Client, seed: string) {
   const limitConcurrency = pLimit(MAX_CONCURRENT_HASHES);
   let userCount = 0;
   const createSender = (token?: string): Requester => ({
-    send: async (expected, request, sent) =>
-      expectStatus(await client.send(request, { ...(token !== undefined && { token }), ...sent }), expected),
+    send: async (expected, request, content) =>
+      expectStatus(await client.send(request, { ...(token !== undefined && { token }), ...content }), expected),
   });
-  /** Sends requests without credentials, except those in `sent`. */
+  /** Sends requests without credentials, except those in `content`. */
   const anonymous = createSender();
 
   /** Returns the fields of a new user. The seed determines the sequence of users. */

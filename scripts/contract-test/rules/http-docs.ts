@@ -32,12 +32,12 @@ export const docsRules: Rule[] = [
       for (const path of DOCUMENT_PATHS) expectNoRateLimit(await getDocument(users, path));
       const headers = { Origin: OTHER_ORIGIN };
       for (const path of ['/openapi.yaml', '/openapi.json']) {
-        for (const [status, request, sent] of [
+        for (const [status, request, content] of [
           [200, `GET ${path}`, { headers }],
           [200, `HEAD ${path}`, { headers }],
           [204, `OPTIONS ${path}`, { headers: { ...headers, 'Access-Control-Request-Method': 'GET' } }],
         ] as const) {
-          const response = await users.anonymous.send(status, request, sent);
+          const response = await users.anonymous.send(status, request, content);
           const header = (name: string) => response.headers.get(`access-control-allow-${name}`);
           expectEqual(response, 'Access-Control-Allow-Origin', header('origin'), '*');
           expectEqual(response, 'Access-Control-Allow-Credentials', header('credentials'), null);

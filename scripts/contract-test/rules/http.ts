@@ -58,8 +58,8 @@ export const http: Subject = {
         `http.methods.${path.slice(1).replace(/[{}]/g, '').replace(/[/_.]/g, '-')}`,
         `${path} returns 405 with Allow for a method that it does not support, and 204 with Allow for OPTIONS, including a preflight, even with an invalid token.`,
         async (users) => {
-          for (const sent of [{}, { token: 'stale' }, { headers: CROSS_SITE }, PREFLIGHT]) {
-            const options = await users.anonymous.send(204, `OPTIONS ${example}`, sent);
+          for (const content of [{}, { token: 'stale' }, { headers: CROSS_SITE }, PREFLIGHT]) {
+            const options = await users.anonymous.send(204, `OPTIONS ${example}`, content);
             expectAllow(options, allowed);
             expectEqual(options, 'the number of bytes', options.bytes.length, 0);
           }
@@ -209,7 +209,7 @@ export const http: Subject = {
       async (users) => {
         const { visitor, post } = await publicProfile(users);
         const headers = { Origin: OTHER_ORIGIN };
-        for (const [status, request, sent] of [
+        for (const [status, request, content] of [
           [200, 'GET /auth/me', { headers }],
           // A sandboxed page of any origin sends this.
           [200, 'GET /auth/me', { headers: { Origin: 'null' } }],
@@ -219,9 +219,9 @@ export const http: Subject = {
           [400, 'GET /%ff', { headers }],
           [204, 'OPTIONS /posts/create', PREFLIGHT],
         ] as const) {
-          const response = await visitor.send(status, request, sent);
+          const response = await visitor.send(status, request, content);
           const allowed = response.headers.get('access-control-allow-origin');
-          const isClosed = allowed !== '*' && allowed !== sent.headers.Origin;
+          const isClosed = allowed !== '*' && allowed !== content.headers.Origin;
           expectThat(isClosed, 'no Access-Control-Allow-Origin for another origin', response);
         }
       },

@@ -11,12 +11,12 @@ export const images: Subject = {
       async (users) => {
         const { send } = await users.sharedUser('ada');
         const form = textForm({ title: 'A title', text: 'A text' });
-        for (const sent of [
+        for (const content of [
           rawForm(),
           bodyOfType('multipart/form-data', 'title=x'),
           { ...form, body: form.body.subarray(0, -12) },
         ])
-          await send(400, 'POST /posts/create', sent);
+          await send(400, 'POST /posts/create', content);
       },
     ),
 

@@ -1,5 +1,14 @@
 import { expectEqual } from '../expect.js';
-import { clearRelation, crowd, findInFeed, makeFriends, type Post, png, publish, UNUSED_ID } from '../fixtures.js';
+import {
+  clearRelation,
+  findInFeed,
+  makeFriends,
+  manyUsers,
+  type Post,
+  pngFile,
+  publish,
+  UNUSED_ID,
+} from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { Requester } from '../users.js';
 
@@ -43,7 +52,7 @@ export const likes: Subject = {
     ]),
 
     rule('posts.like-count.many', 'like_count counts the concurrent likes of many users.', async (users) => {
-      const [ada, others] = [await users.sharedUser('ada'), await crowd(users)];
+      const [ada, others] = [await users.sharedUser('ada'), await manyUsers(users)];
       const { id } = await publish(ada);
       await Promise.all(others.map(({ send }) => send(200, `POST /posts/like?id=${id}`)));
       await expectLikes(ada, id, others.length, false);
@@ -88,7 +97,7 @@ export const likes: Subject = {
       async (users) => {
         const [lee, cleo] = [await users.sharedUser('lee'), await users.sharedUser('cleo')];
         await clearRelation(lee, cleo);
-        const { id, image } = await publish(lee, { image: png() });
+        const { id, image } = await publish(lee, { image: pngFile() });
         await cleo.send(200, `POST /posts/like?id=${id}`);
         await lee.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
         for (const path of [`/posts/${id}`, image]) await cleo.send(404, `GET ${path}`);

@@ -1,5 +1,5 @@
 import { type ContractOperation, contract } from '../document.js';
-import type { RequestOptions } from '../exchange.js';
+import type { RequestContent } from '../exchange.js';
 import { expectCode, expectEqual, expectErrorShape, expectProblemCodes, expectProblems } from '../expect.js';
 import { CHUNKED, contentType, rawForm, UNUSED_ID, WRONG_PASSWORD } from '../fixtures.js';
 import type { Subject } from '../rule.js';
@@ -15,8 +15,8 @@ export function validRequest(operation: ContractOperation, query: string[] = [])
   return `${operation.method} ${path}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
 }
 
-/** Returns request options with the first example body of an operation, or without a body if it has no example. */
-export function exampleBody({ requestBody }: ContractOperation): RequestOptions {
+/** Returns request content with the first example body of an operation, or without a body if it has no example. */
+export function exampleBody({ requestBody }: ContractOperation): RequestContent {
   const [example] = Object.values(requestBody?.examples ?? {});
   if (!requestBody || !example) return {};
   if (requestBody.mediaType === 'application/json') return { json: example.value };
@@ -121,17 +121,17 @@ export const operations: Subject = {
       async ({ send }, users) => {
         // “é” has two bytes, so that the rule fails for a service that counts characters instead of bytes.
         const json = Buffer.from(JSON.stringify({ extra: 'é'.repeat(1000) }));
-        const sent = (byteCount: number, headers = {}) => ({
+        const bodyOfSize = (byteCount: number, headers = {}) => ({
           body: Buffer.concat([json, Buffer.alloc(byteCount - json.length, ' ')]),
           headers: { ...JSON_HEADERS, ...headers },
         });
         for (const headers of [{}, CHUNKED]) {
-          const atLimit = await send(400, 'DELETE /profiles/me', sent(MAX_BODY_BYTES, headers));
+          const atLimit = await send(400, 'DELETE /profiles/me', bodyOfSize(MAX_BODY_BYTES, headers));
           expectProblems(atLimit, 'body.extra', 'body.password');
-          const overLimit = await send(413, 'DELETE /profiles/me?page=1', sent(MAX_BODY_BYTES + 1, headers));
+          const overLimit = await send(413, 'DELETE /profiles/me?page=1', bodyOfSize(MAX_BODY_BYTES + 1, headers));
           expectCode(expectErrorShape(overLimit), 'body_too_large');
         }
-        await users.anonymous.send(401, 'DELETE /profiles/me', sent(MAX_BODY_BYTES + 1));
+        await users.anonymous.send(401, 'DELETE /profiles/me', bodyOfSize(MAX_BODY_BYTES + 1));
       },
     ),
 
@@ -140,8 +140,8 @@ export const operations: Subject = {
       expectProblems(await send(400, 'POST /posts/create', { form }), 'body.text', 'body.title');
       expectProblems(await send(400, 'GET /posts?limit=%00'), 'query.limit');
       const surrogate = { name: 'text', content: Buffer.from('a\xed\xa0\x80', 'latin1') };
-      const sent = rawForm({ name: 'title', content: 'a' }, surrogate);
-      expectProblems(await send(400, 'POST /posts/create', sent), 'body.text');
+      const content = rawForm({ name: 'title', content: 'a' }, surrogate);
+      expectProblems(await send(400, 'POST /posts/create', content), 'body.text');
     }),
 
     adaRule(

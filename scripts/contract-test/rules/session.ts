@@ -25,6 +25,6 @@ export async function startSession(
     },
     token,
     login,
-    send: (expected, request, sent) => users.anonymous.send(expected, request, { token, ...sent }),
+    send: (expected, request, content) => users.anonymous.send(expected, request, { token, ...content }),
   };
 }

@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/types.js';
 import { expectClearedCookie, expectEqual, expectThat } from '../expect.js';
-import { findInFeed, makeFriends, type Post, png, publish } from '../fixtures.js';
+import { findInFeed, makeFriends, type Post, pngFile, publish } from '../fixtures.js';
 import { samples } from '../images.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers, User } from '../users.js';
@@ -19,9 +19,9 @@ const GIF = new File([samples.gif], 'a.gif', { type: 'image/gif' });
 const getUpdatedAccount = (users: TestUsers) =>
   users.shared('updated account', async () => {
     const [user, friend, requested] = await Promise.all([users.register(), users.register(), users.register()]);
-    const form = { private: 'true', image: png(), name: 'Ada B. Carter' };
+    const form = { private: 'true', image: pngFile(), name: 'Ada B. Carter' };
     const { body } = await user.send(200, 'PUT /profiles/me', { form });
-    const post = await publish(user, { image: png() });
+    const post = await publish(user, { image: pngFile() });
     await makeFriends(user, friend);
     await user.send(200, `POST /friends/request?to=${requested.id}`);
     const session = await startSession(users, user);
@@ -132,7 +132,7 @@ const postRules = POST_EDITS.map(([field, form, expectedChange]) =>
     `PUT /posts/edit with only ${field} changes nothing else, such as likes, author or created_at. The post and all lists show the change.`,
     async (users) => {
       const { user, friend } = await getUpdatedAccount(users);
-      const post = await publish(user, { title: ' A title ', text: 'Line one\nline two', image: png() });
+      const post = await publish(user, { title: ' A title ', text: 'Line one\nline two', image: pngFile() });
       await friend.send(200, `POST /posts/like?id=${post.id}`);
       // A service may cache the friend's feed. The edit must then invalidate it.
       await findInFeed(friend, post, 100);
@@ -168,7 +168,15 @@ const togetherRules = [
       const user = await users.register();
       const { id } = user;
       const { name, username, email, password } = { ...users.newUser(), name: 'All Together' };
-      const form = { name, username, email, password, current_password: user.password, private: 'true', image: png() };
+      const form = {
+        name,
+        username,
+        email,
+        password,
+        current_password: user.password,
+        private: 'true',
+        image: pngFile(),
+      };
       const updated = await user.send(200, 'PUT /profiles/me', { form });
       expectClearedCookie(updated);
       await user.send(401, 'GET /auth/me');
@@ -201,7 +209,7 @@ const togetherRules = [
       const post = await publish(user);
       const request = `PUT /posts/edit?id=${post.id}`;
       for (const [texts, picture] of [
-        [{ title: 'New title', text: 'New text' }, { image: png() }],
+        [{ title: 'New title', text: 'New text' }, { image: pngFile() }],
         [{ title: 'Newer title', text: 'Newer text' }, { remove_image: 'true' }],
       ] as [Form, Form][]) {
         const response = await user.send(200, request, { form: { ...texts, ...picture } });

@@ -1,11 +1,11 @@
-import type { CheckedResponse, RequestOptions } from '../exchange.js';
+import type { CheckedResponse, RequestContent } from '../exchange.js';
 import { expectEqual, expectThat } from '../expect.js';
 import {
   findInFeed,
   type OwnedContent,
   PRIVACIES,
   type Privacy,
-  png,
+  pngFile,
   publish,
   UNUSED_ID,
   VIEWERS,
@@ -101,16 +101,16 @@ async function checkLikes(cases: ViewerCase[], owner: User, method: 'POST' | 'DE
 }
 
 /** Checks that only the author of a post can send a request that changes it. */
-async function checkAuthorOnly(cases: ViewerCase[], owner: User, operation: string, sent?: RequestOptions) {
+async function checkAuthorOnly(cases: ViewerCase[], owner: User, operation: string, content?: RequestContent) {
   const post = await publish(owner);
   for (const { sender, viewer } of cases) {
     if (viewer === 'owner') continue;
-    const response = await sender.send(viewer === 'loggedOut' ? 401 : 404, `${operation}?id=${post.id}`, sent);
-    await expectSameAsMissing(response, () => sender.send(404, `${operation}?id=${UNUSED_ID}`, sent));
+    const response = await sender.send(viewer === 'loggedOut' ? 401 : 404, `${operation}?id=${post.id}`, content);
+    await expectSameAsMissing(response, () => sender.send(404, `${operation}?id=${UNUSED_ID}`, content));
   }
   const response = await owner.send(200, `GET /posts/${post.id}`);
   expectEqual(response, 'the post, unchanged', response.body, { ...post, comments: [] });
-  await owner.send(200, `${operation}?id=${post.id}`, sent);
+  await owner.send(200, `${operation}?id=${post.id}`, content);
 }
 
 /** The stored images of an account, each with its path and the path of a missing one. */
@@ -201,7 +201,7 @@ const VISIBILITY_RULES: VisibilityRule[] = [
     (account) =>
       `A post of ${account} can be edited by its author only. For other users the request returns 404, as for a missing post, and changes nothing.`,
     (cases, { owner }) =>
-      checkAuthorOnly(cases, owner, 'PUT /posts/edit', { form: { title: 'Changed', image: png() } }),
+      checkAuthorOnly(cases, owner, 'PUT /posts/edit', { form: { title: 'Changed', image: pngFile() } }),
   ],
   [
     'delete',

@@ -3,7 +3,7 @@ import { expectProblems } from '../../expect.js';
 import { publish, UNUSED_ID } from '../../fixtures.js';
 import { rule } from '../../rule.js';
 import { exampleBody } from '../operations.js';
-import { getUser } from './requests.js';
+import { getBodiesUser } from './requests.js';
 
 /** Spellings that the contract rejects, most of which a lenient parser accepts as integers. */
 const REJECTED_SPELLINGS: ((digits: string) => string)[] = [
@@ -65,7 +65,7 @@ export const queryIntegerRules = withIntegers.map((operation) =>
     `integers.query.${operation.id}`,
     `${methodAndPath(operation)} accepts integers in the query in their canonical form only. Other spellings, values out of range, repeated parameters, and missing required parameters return 400 with the name of the parameter.`,
     async (users) => {
-      const user = await getUser(users);
+      const user = await getBodiesUser(users);
       const send = (query: string) => user.send(400, `${methodAndPath(operation)}${query}`, exampleBody(operation));
       const names = operation.query.map(({ name }) => name);
       await Promise.all(
@@ -92,7 +92,7 @@ export const pathIntegerRules = withPathIds.map((operation) =>
     `integers.path.${operation.id}`,
     `${methodAndPath(operation)} accepts an id in the path in its canonical form only. Other spellings return 404, even of an existing id.`,
     async (users) => {
-      const reader = await getUser(users);
+      const reader = await getBodiesUser(users);
       const post = await publish(reader);
       const id = String(operation.path.startsWith('/posts') ? post.id : reader.id);
       const request = (value: string) => methodAndPath(operation).replace(/\{\w+\}/, value);

@@ -1,5 +1,5 @@
 import { type ContractOperation, methodAndPath } from '../../document.js';
-import type { RequestOptions } from '../../exchange.js';
+import type { RequestContent } from '../../exchange.js';
 import { expectErrorShape, expectProblems, expectThat } from '../../expect.js';
 import { bodyOfType, CHUNKED, contentType } from '../../fixtures.js';
 import { rule } from '../../rule.js';
@@ -20,7 +20,7 @@ interface Bodies {
   rejectedTypes: string[];
   /** Has only the undocumented field `extra`. */
   withUnknownField: string | Uint8Array;
-  malformed: RequestOptions[];
+  malformed: RequestContent[];
 }
 
 const NOT_UTF8 = Buffer.from('{"a":"\xff"}', 'latin1');
@@ -83,11 +83,12 @@ export const mediaTypeRules = withBody.map((operation) =>
       expectErrorShape(await send(415, request, { body: 'hello' }));
 
       const absent = absentFields(operation);
-      for (const sent of [{}, ...EMPTY_BODIES]) expectProblems(await send(400, request, sent), ...absent);
+      for (const content of [{}, ...EMPTY_BODIES]) expectProblems(await send(400, request, content), ...absent);
       const withUnknownParameter = validRequest(operation, ['page=1']);
       const allInvalid = await send(400, withUnknownParameter, bodyOfType(acceptedTypes[0] ?? '', withUnknownField));
       expectProblems(allInvalid, 'query.page', 'body.extra', ...absent.filter((name) => name !== 'body.'));
-      for (const sent of malformed) expectProblems(await send(400, withUnknownParameter, sent), 'body.', 'query.page');
+      for (const content of malformed)
+        expectProblems(await send(400, withUnknownParameter, content), 'body.', 'query.page');
       if (isJson(operation)) {
         const large = JSON.stringify({ extra: 'x'.repeat(64 * 1024) });
         await send(413, request, bodyOfType(JSON_TYPE, large));

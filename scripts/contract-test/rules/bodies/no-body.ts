@@ -1,5 +1,5 @@
 import { contract, methodAndPath } from '../../document.js';
-import type { RequestOptions } from '../../exchange.js';
+import type { RequestContent } from '../../exchange.js';
 import { expectErrorShape, expectProblemCodes, expectProblems } from '../../expect.js';
 import { bodyOfType, CHUNKED, contentType, rawForm } from '../../fixtures.js';
 import { rule } from '../../rule.js';
@@ -9,7 +9,7 @@ import { EMPTY_BODIES, FORM, getSender } from './requests.js';
 const JSON_TYPE = 'application/json';
 
 /** Nonempty bodies of several types and framings, with the fields that a 400 can name. */
-const BODIES: [sent: RequestOptions, ...fields: string[]][] = [
+const BODIES: [content: RequestContent, ...fields: string[]][] = [
   [bodyOfType(JSON_TYPE, '{"a":1,"__proto__":2}'), 'a', '__proto__'],
   [{ body: '{"extra":1}', headers: { ...contentType(JSON_TYPE), ...CHUNKED } }, 'extra'],
   [bodyOfType(JSON_TYPE, '[]')],
@@ -48,8 +48,8 @@ export const noBodyRules = withoutBody.map((operation) =>
       const { send } = await getSender(users, operation);
       const request = validRequest(operation);
       const sentBodies = OPERATIONS_FOR_UNUSUAL_BODIES.includes(operation.id) ? [...BODIES, ...UNUSUAL_BODIES] : BODIES;
-      for (const [sent, ...fields] of sentBodies) {
-        const response = await send(400, request, sent);
+      for (const [content, ...fields] of sentBodies) {
+        const response = await send(400, request, content);
         const named = operation.refusesEmptyObject || fields.length === 0 ? [''] : fields;
         expectErrorShape(expectProblems(response, ...named.map((field) => `body.${field}`)));
       }
@@ -59,7 +59,7 @@ export const noBodyRules = withoutBody.map((operation) =>
       const accepted = operation.refusesEmptyObject ? EMPTY_BODIES : [...EMPTY_BODIES, { json: {} }];
       // A logout ends the session, so only one request can succeed.
       const count = operation.id === 'logout' ? 1 : accepted.length;
-      for (const sent of accepted.slice(0, count)) await send([200, 403, 404], request, sent);
+      for (const content of accepted.slice(0, count)) await send([200, 403, 404], request, content);
     },
   ),
 );

@@ -1,9 +1,10 @@
 import { type ContractOperation, contract } from '../../document.js';
-import type { RequestOptions } from '../../exchange.js';
+import type { RequestContent } from '../../exchange.js';
 import { bodyOfType, CHUNKED, contentType, rawForm } from '../../fixtures.js';
 import type { TestUsers, User } from '../../users.js';
 
-export const getUser = (users: TestUsers) => users.sharedUser('bodies');
+/** Returns the user of the rules about bodies and parameters. */
+export const getBodiesUser = (users: TestUsers) => users.sharedUser('bodies');
 
 /**
  * Returns the sender of a request, who may be anonymous. A logout may end the session of its sender, so each group of
@@ -15,14 +16,14 @@ export const getSender = async (
   rules = 'bodies',
 ): Promise<Pick<User, 'send'>> => {
   if (!secured) return users.anonymous;
-  return id === 'logout' ? users.sharedUser(`${rules} of logout`) : getUser(users);
+  return id === 'logout' ? users.sharedUser(`${rules} of logout`) : getBodiesUser(users);
 };
 
 /** A form with an undocumented field only, so that a form that is wrongly accepted changes nothing. */
 export const FORM = rawForm({ name: 'extra', content: '1' });
 
 /** Empty bodies of several types and framings. */
-export const EMPTY_BODIES: RequestOptions[] = [
+export const EMPTY_BODIES: RequestContent[] = [
   bodyOfType('application/json', ''),
   bodyOfType('multipart/form-data', ''),
   { body: '', headers: CHUNKED },

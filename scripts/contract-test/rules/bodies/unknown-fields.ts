@@ -1,5 +1,5 @@
 import { type ContractOperation, contract, methodAndPath } from '../../document.js';
-import type { RequestOptions } from '../../exchange.js';
+import type { RequestContent } from '../../exchange.js';
 import { expectProblemCodes, expectProblems } from '../../expect.js';
 import { rawForm } from '../../fixtures.js';
 import { rule } from '../../rule.js';
@@ -43,10 +43,10 @@ export const unknownFieldRules = withBody.map((operation) =>
       const [example] = Object.values(operation.requestBody?.examples ?? {});
       for (const names of [...UNKNOWN_FIELDS.map((name) => [name]), namesOfOthers(operation, bodyFields)]) {
         const fields = [...Object.entries(example?.value ?? {}), ...names.map((name) => [name, ''] as const)];
-        const sent: RequestOptions = isJson(operation)
+        const content: RequestContent = isJson(operation)
           ? { json: Object.fromEntries(fields) }
           : rawForm(...fields.map(([name, value]) => ({ name, content: String(value) })));
-        expectProblems(await send(400, validRequest(operation), sent), ...names.map((name) => `body.${name}`));
+        expectProblems(await send(400, validRequest(operation), content), ...names.map((name) => `body.${name}`));
       }
     },
   ),

@@ -1,16 +1,16 @@
-import type { RequestOptions } from '../../exchange.js';
+import type { RequestContent } from '../../exchange.js';
 import { expectProblemCodes } from '../../expect.js';
 import { bodyOfType, type RawPart, rawForm, textForm, UNUSED_ID } from '../../fixtures.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 
-type SentRequest = [request: string, sent?: RequestOptions];
+type InvalidRequest = [request: string, content?: RequestContent];
 
-const create = (title: string, text = 'A text'): SentRequest => ['POST /posts/create', textForm({ title, text })];
+const create = (title: string, text = 'A text'): InvalidRequest => ['POST /posts/create', textForm({ title, text })];
 const EDIT = `PUT /posts/edit?id=${UNUSED_ID}`;
-const edit = (...parts: RawPart[]): SentRequest => [EDIT, rawForm(...parts)];
-const update = (fields: Record<string, string>): SentRequest => ['PUT /profiles/me', textForm(fields)];
-const login = (body: string): SentRequest => ['POST /auth/login', bodyOfType('application/json', body)];
+const edit = (...parts: RawPart[]): InvalidRequest => [EDIT, rawForm(...parts)];
+const update = (fields: Record<string, string>): InvalidRequest => ['PUT /profiles/me', textForm(fields)];
+const login = (body: string): InvalidRequest => ['POST /auth/login', bodyOfType('application/json', body)];
 
 const TITLE = { name: 'title', content: 'A title' };
 const BLANK_TITLE = { name: 'title', content: ' ' };
@@ -20,7 +20,7 @@ const PDF = { ...IMAGE, content: '%PDF-1.7' };
 const MANY_NAMES = Array.from({ length: 40 }, (_, index) => `unknown${index}`);
 
 /** Invalid requests, each with all expected problems (`in.field code`). `{ownId}` stands for the id of the user. */
-const GROUPS: [id: string, description: string, cases: [SentRequest, ...problems: string[]][]][] = [
+const GROUPS: [id: string, description: string, cases: [InvalidRequest, ...problems: string[]][]][] = [
   [
     'text',
     'blank, too_long and invalid_characters for texts',
@@ -137,9 +137,9 @@ export const codeRules = GROUPS.map(([id, description, cases]) =>
     async (users) => {
       const user = await users.sharedUser('ada');
       await Promise.all(
-        cases.map(async ([[request, sent], ...problems]) => {
+        cases.map(async ([[request, content], ...problems]) => {
           const { send } = request.startsWith('POST /auth/') ? users.anonymous : user;
-          expectProblemCodes(await send(400, request.replace('{ownId}', `${user.id}`), sent), ...problems);
+          expectProblemCodes(await send(400, request.replace('{ownId}', `${user.id}`), content), ...problems);
         }),
       );
     },

@@ -1,4 +1,4 @@
-import type { RequestOptions } from '../../exchange.js';
+import type { RequestContent } from '../../exchange.js';
 import { expectProblems, expectThat } from '../../expect.js';
 import { textForm } from '../../fixtures.js';
 import { rule } from '../../rule.js';
@@ -23,7 +23,7 @@ const PASSWORD_CHECKS: [
   id: string,
   request: string,
   field: string,
-  withPassword: (user: UnusualUser, password: string) => RequestOptions,
+  withPassword: (user: UnusualUser, password: string) => RequestContent,
 ][] = [
   ['login', 'POST /auth/login', 'password', ({ email }, password) => ({ json: { email, password } })],
   ['delete', 'DELETE /profiles/me', 'password', ({ token }, password) => ({ token, json: { password } })],

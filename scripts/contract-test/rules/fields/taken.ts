@@ -1,5 +1,5 @@
 import { expectCode, expectEqual } from '../../expect.js';
-import { png, textForm } from '../../fixtures.js';
+import { pngFile, textForm } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { unusualUser, updatedUser } from './users.js';
 
@@ -91,7 +91,7 @@ export const takenRules: Rule[] = [
       for (const [field, value] of equalValues(username, email))
         expectCode(await user.send(409, 'PUT /profiles/me', textForm({ [field]: value })), `${field}_taken`);
       const passwords = { password: users.newUser().password, current_password: user.password };
-      const form = { username, name: 'Not stored', private: 'true', image: png(), ...passwords };
+      const form = { username, name: 'Not stored', private: 'true', image: pngFile(), ...passwords };
       await user.send(409, 'PUT /profiles/me', { form });
       const response = await user.send(200, 'GET /auth/me');
       expectEqual(response, 'the account, unchanged', response.body, before);

@@ -1,5 +1,5 @@
 import { type ContractOperation, contract } from '../../document.js';
-import type { CheckedResponse, RequestOptions } from '../../exchange.js';
+import type { CheckedResponse, RequestContent } from '../../exchange.js';
 import { expectEqual, expectThat } from '../../expect.js';
 import type { Bucket } from '../../limits.js';
 import type { TestUsers } from '../../users.js';
@@ -27,11 +27,11 @@ export function policyOf(response: CheckedResponse): string {
 }
 
 /** Sends a request that changes nothing, but counts against the rate limit. */
-export const sendRejected = (users: TestUsers, operation: ContractOperation, sent: RequestOptions = {}) => {
+export const sendRejected = (users: TestUsers, operation: ContractOperation, content: RequestContent = {}) => {
   const wanted = operation.secured ? [401, 429] : [400, 429];
   return users.anonymous.send(wanted, validRequest(operation), {
     ...(operation.rateLimit === 'strict' && { json: {} }),
-    ...sent,
+    ...content,
   });
 };
 
@@ -41,8 +41,8 @@ const operationById = (id: string) => contract.find((operation) => operation.id 
 export const PROBES = { strict: operationById('login'), general: operationById('getCurrentAccount') };
 
 /** Sends a request that shows the state of a bucket. */
-export const probe = (users: TestUsers, bucket: Bucket, sent?: RequestOptions) =>
-  sendRejected(users, PROBES[bucket], sent);
+export const probe = (users: TestUsers, bucket: Bucket, content?: RequestContent) =>
+  sendRejected(users, PROBES[bucket], content);
 
 /**
  * Repeats a measurement until its numbers are exact, at most `maxAttempts` times, and returns the last result. A new window may

@@ -1,6 +1,6 @@
 import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual } from '../../expect.js';
-import { crowd, idsOf, PRIVACIES, type VisibilityFixture, visibilityFixture } from '../../fixtures.js';
+import { idsOf, manyUsers, PRIVACIES, type VisibilityFixture, visibilityFixture } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { User } from '../../users.js';
 
@@ -55,7 +55,7 @@ export const friendListRules: Rule[] = [
     'friends.lists.complete',
     'GET /friends and GET /friends/requests are not divided into pages: they return all friends and all incoming requests.',
     async (users) => {
-      const [user, others] = [await users.register(), await crowd(users)];
+      const [user, others] = [await users.register(), await manyUsers(users)];
       await Promise.all(others.map(({ send }) => send(200, `POST /friends/request?to=${user.id}`)));
       await expectUsers(user, '/friends/requests', idsOf(others));
       await Promise.all(others.map(({ id }) => user.send(200, `POST /friends/accept?from=${id}`)));

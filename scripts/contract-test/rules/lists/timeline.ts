@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { makeFriends, type Post, png, publish } from '../../fixtures.js';
+import { makeFriends, type Post, pngFile, publish } from '../../fixtures.js';
 import type { TestUsers, User } from '../../users.js';
 
 /** More posts than the largest page holds. */
@@ -32,7 +32,7 @@ export const timeline = (users: TestUsers) =>
     // Published last, so that they are on the first page.
     const specialForms = [
       { text: 'long '.repeat(2000) },
-      { image: png() },
+      { image: pngFile() },
       { title: 'é\u0301 <b> & "', text: '🐟'.repeat(10_000) },
       { text: 'liked by two' },
     ];

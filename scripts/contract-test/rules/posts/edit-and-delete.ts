@@ -1,5 +1,5 @@
 import { expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
-import { idsOf, png, privateProfile, publicProfile, publish, UNUSED_ID } from '../../fixtures.js';
+import { idsOf, pngFile, privateProfile, publicProfile, publish, UNUSED_ID } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { userRules } from '../user-rule.js';
 
@@ -82,7 +82,7 @@ export const editAndDeleteRules: Rule[] = [
   ),
 
   adaRule('posts.delete.image', 'Deleting a post removes its stored image.', async (ada) => {
-    const { id, image } = await publish(ada, { image: png() });
+    const { id, image } = await publish(ada, { image: pngFile() });
     await ada.send(200, `GET ${image}`);
     await ada.send(200, `DELETE /posts/delete?id=${id}`);
     await ada.send(404, `GET ${image}`);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CheckedResponse } from '../../exchange.js';
 import { expectCode, expectEqual, expectProblems, expectThat } from '../../expect.js';
-import { idsOf, type Post, png, textForm } from '../../fixtures.js';
+import { idsOf, type Post, pngFile, textForm } from '../../fixtures.js';
 import { blackPng } from '../../image-builders.js';
 import { type Rule, rule } from '../../rule.js';
 import { startSession } from '../session.js';
@@ -21,22 +21,22 @@ export const idempotencyKeyRules: Rule[] = [
     'The same Idempotency-Key with the same form, in any order of its fields, returns the first response again, with its Location, even in another session, and after the post has been liked, edited or deleted, or its author has been renamed.',
     async (users) => {
       const ada = await users.register();
-      const sent = withKey(randomUUID(), { title: 'A title', text: 'A text', image: png() });
-      const first = await ada.send(201, 'POST /posts/create', sent);
+      const content = withKey(randomUUID(), { title: 'A title', text: 'A text', image: pngFile() });
+      const first = await ada.send(201, 'POST /posts/create', content);
       const expectFirst = (response: CheckedResponse) => {
         expectEqual(response, 'the response', response.body, first.body);
         expectEqual(response, 'Location', response.headers.get('location'), first.headers.get('location'));
       };
-      const reordered = Object.fromEntries(Object.entries(sent.form).reverse());
-      expectFirst(await ada.send(201, 'POST /posts/create', { ...sent, form: reordered }));
+      const reordered = Object.fromEntries(Object.entries(content.form).reverse());
+      expectFirst(await ada.send(201, 'POST /posts/create', { ...content, form: reordered }));
       await ada.send(200, 'PUT /profiles/me', { form: { username: users.newUser().username } });
       await ada.send(200, `POST /posts/like?id=${first.body.id}`);
       const edit = { form: { title: 'Edited', remove_image: 'true' } };
       await ada.send(200, `PUT /posts/edit?id=${first.body.id}`, edit);
-      expectFirst(await ada.send(201, 'POST /posts/create', sent));
+      expectFirst(await ada.send(201, 'POST /posts/create', content));
       await ada.send(200, `DELETE /posts/delete?id=${first.body.id}`);
       const { send } = await startSession(users, ada);
-      expectFirst(await send(201, 'POST /posts/create', sent));
+      expectFirst(await send(201, 'POST /posts/create', content));
       await ada.send(404, `GET /posts/${first.body.id}`);
     },
   ),
@@ -90,11 +90,11 @@ export const idempotencyKeyRules: Rule[] = [
     'Concurrent requests with the same Idempotency-Key create one post: each returns the first response, or 409 idempotency_key_in_progress.',
     async (ada) => {
       const title = `A title ${randomUUID()}`;
-      const sent = withKey(randomUUID(), { title, text: 'A text', image: png() });
+      const content = withKey(randomUUID(), { title, text: 'A text', image: pngFile() });
       const responses = await Promise.all(
-        Array.from({ length: 4 }, () => ada.send([201, 409], 'POST /posts/create', sent)),
+        Array.from({ length: 4 }, () => ada.send([201, 409], 'POST /posts/create', content)),
       );
-      const { body } = await ada.send(201, 'POST /posts/create', sent);
+      const { body } = await ada.send(201, 'POST /posts/create', content);
       for (const response of responses) {
         if (response.status === 201) expectEqual(response, 'id', response.body.id, body.id);
         else expectCode(response, 'idempotency_key_in_progress');
@@ -133,9 +133,9 @@ export const idempotencyKeyRules: Rule[] = [
       const repeated: [string, ...string[]] = ['Idempotency-Key', 'k', 'k'];
       const { form } = withKey('k');
       expectProblems(await send(400, 'POST /posts/create', { form, repeated }), 'header.Idempotency-Key');
-      const sent = withKey('a b', { title: ' ', text: 'A text' });
+      const content = withKey('a b', { title: ' ', text: 'A text' });
       const wanted = ['body.title', 'header.Idempotency-Key', 'query.page'];
-      expectProblems(await send(400, 'POST /posts/create?page=1', sent), ...wanted);
+      expectProblems(await send(400, 'POST /posts/create?page=1', content), ...wanted);
       await send(201, 'POST /posts/create', withKey(randomUUID().padEnd(255, '!"~')));
     },
   ),

@@ -1,5 +1,5 @@
 import { expectClearedCookie, expectCode, expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
-import { idsOf, makeFriends, png, publish, WRONG_PASSWORD } from '../../fixtures.js';
+import { idsOf, makeFriends, pngFile, publish, WRONG_PASSWORD } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
 import { startSession } from '../session.js';
@@ -16,9 +16,9 @@ const deletedAccount = (users: TestUsers) =>
     const deleted = await users.register();
     const [friend, requester] = [await users.sharedUser('ben'), await users.sharedUser('ada')];
     const requested = await users.sharedUser('cleo');
-    const form = { private: 'true', image: png() };
+    const form = { private: 'true', image: pngFile() };
     const picture: string = (await deleted.send(200, 'PUT /profiles/me', { form })).body.profile_link;
-    const { id, image } = await publish(deleted, { image: png() });
+    const { id, image } = await publish(deleted, { image: pngFile() });
     const postIds = [id];
     // The posts do not fit on one page of a list.
     while (postIds.length < 21) postIds.push((await publish(deleted)).id);

@@ -1,11 +1,11 @@
-import type { RequestOptions } from '../../exchange.js';
+import type { RequestContent } from '../../exchange.js';
 import { expectEqual, expectProblemCodes, expectProblems, expectThat, fieldsOf } from '../../expect.js';
 import {
   BRIEF_PROFILE_FIELDS,
   clearRelation,
   FULL_PROFILE_FIELDS,
   findInFeed,
-  png,
+  pngFile,
   publish,
   WRONG_PASSWORD,
 } from '../../fixtures.js';
@@ -32,7 +32,7 @@ export const updateRules: Rule[] = [
     'PUT /profiles/me validates name, username, email and password as POST /auth/register does. The 400 names every invalid field.',
     async ({ send }) => {
       const texts = { name: ' ', username: 'two words', email: 'none', password: 'weak', extra: 'x' };
-      const form = { ...texts, private: 'maybe', image: png(), remove_image: 'true' };
+      const form = { ...texts, private: 'maybe', image: pngFile(), remove_image: 'true' };
       const named = [...Object.keys(texts), 'current_password', 'private', 'remove_image'];
       expectProblems(await send(400, 'PUT /profiles/me', { form }), ...named.map((field) => `body.${field}`));
     },
@@ -78,14 +78,14 @@ export const updateRules: Rule[] = [
     'profiles.update.nothing-to-change',
     'A profile update without a profile field or a picture change returns 400.',
     async ({ send, password: current_password }) => {
-      for (const sent of [
+      for (const content of [
         {},
         { form: {} },
         { form: { remove_image: 'false' } },
         { form: { current_password: WRONG_PASSWORD } },
         { form: { current_password, remove_image: 'FALSE' } },
-      ] as RequestOptions[]) {
-        expectProblemCodes(await send(400, 'PUT /profiles/me', sent), 'body. no_changes');
+      ] as RequestContent[]) {
+        expectProblemCodes(await send(400, 'PUT /profiles/me', content), 'body. no_changes');
       }
     },
   ),
@@ -109,8 +109,8 @@ export const updateRules: Rule[] = [
     'profiles.update.replaces-picture',
     'An image in a profile update replaces the picture; the old picture returns 404.',
     async ({ send }) => {
-      const first = (await send(200, 'PUT /profiles/me', { form: { image: png() } })).body.profile_link;
-      const second = (await send(200, 'PUT /profiles/me', { form: { image: png() } })).body.profile_link;
+      const first = (await send(200, 'PUT /profiles/me', { form: { image: pngFile() } })).body.profile_link;
+      const second = (await send(200, 'PUT /profiles/me', { form: { image: pngFile() } })).body.profile_link;
       expectThat(first !== second, 'a new path for the new picture', await send(200, `GET ${second}`));
       await send(404, `GET ${first}`);
     },
@@ -120,7 +120,7 @@ export const updateRules: Rule[] = [
     'profiles.update.removes-picture',
     'remove_image=true in a profile update removes the picture, which then returns 404.',
     async ({ send }) => {
-      const link = (await send(200, 'PUT /profiles/me', { form: { image: png() } })).body.profile_link;
+      const link = (await send(200, 'PUT /profiles/me', { form: { image: pngFile() } })).body.profile_link;
       const response = await send(200, 'PUT /profiles/me', { form: { remove_image: 'true' } });
       expectEqual(response, 'profile_link', response.body.profile_link, null);
       await send(404, `GET ${link}`);
@@ -131,7 +131,7 @@ export const updateRules: Rule[] = [
     'profiles.update.image-and-remove-image',
     'An image together with remove_image=true in a profile update returns 400.',
     async ({ send }) => {
-      const form = { image: png(), remove_image: 'true' };
+      const form = { image: pngFile(), remove_image: 'true' };
       expectProblemCodes(await send(400, 'PUT /profiles/me', { form }), 'body.remove_image conflicting_fields');
     },
   ),
@@ -142,8 +142,8 @@ export const updateRules: Rule[] = [
     async (pia, users) => {
       const ada = await users.sharedUser('ada');
       await clearRelation(pia, ada);
-      const post = await publish(pia, { image: png() });
-      const picture = (await pia.send(200, 'PUT /profiles/me', { form: { image: png() } })).body.profile_link;
+      const post = await publish(pia, { image: pngFile() });
+      const picture = (await pia.send(200, 'PUT /profiles/me', { form: { image: pngFile() } })).body.profile_link;
       for (const value of ['false', 'true', 'false']) {
         await pia.send(200, 'PUT /profiles/me', { form: { private: value } });
         const isPublic = value === 'false';

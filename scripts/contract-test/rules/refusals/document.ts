@@ -9,7 +9,7 @@ import { rule } from '../../rule.js';
 const expectDocument = (response: CheckedResponse, actual: unknown) =>
   expectThat(isDeepStrictEqual(actual, document), 'the document that the contract tests check against', response);
 
-export const documentRules = [
+export const servedDocumentRules = [
   rule(
     'document.json',
     'GET /openapi.json returns the OpenAPI document that the contract tests check against.',

@@ -1,12 +1,12 @@
-import type { RequestOptions } from '../../exchange.js';
+import type { RequestContent } from '../../exchange.js';
 import { expectCode, expectEqual, expectErrorShape, expectThat } from '../../expect.js';
 import { CROSS_SITE, publish, UNUSED_ID, visibilityFixture, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
 import { rule } from '../../rule.js';
 import type { TestUsers, User } from '../../users.js';
 import { startSession } from '../session.js';
-import { getUser, textBody } from './requests.js';
+import { getErrorsUser, textBody } from './requests.js';
 
-type Request = [request: string, sent?: RequestOptions];
+type Request = [request: string, content?: RequestContent];
 
 /** Returns a friend request to a user who is already a friend. */
 async function requestToFriend(_: User, users: TestUsers): Promise<Request> {
@@ -70,8 +70,9 @@ const errorRules = ERRORS.map(([id, description, code, request]) => {
     `errors.message.${id}`,
     `The ${status} response for ${description} is application/json with the code ${code} and a non-empty message. Each of its errors, if any, also has a non-empty message.`,
     async (users) => {
-      const [line, sent] = typeof request === 'function' ? await request(await getUser(users), users) : request;
-      const response = expectErrorShape(await users.anonymous.send(status, line, sent));
+      const [line, content] =
+        typeof request === 'function' ? await request(await getErrorsUser(users), users) : request;
+      const response = expectErrorShape(await users.anonymous.send(status, line, content));
       expectCode(response, code);
       for (const { message } of response.body.errors ?? []) {
         expectThat(typeof message === 'string' && message.trim() !== '', 'a message for each problem', response);
@@ -88,7 +89,7 @@ const successRule = rule(
     const [one, other] = await Promise.all([users.register(), users.register()]);
     const { id } = await publish(one);
     const session = await startSession(users, one);
-    for (const [{ send }, request, sent] of [
+    for (const [{ send }, request, content] of [
       [other, `POST /posts/like?id=${id}`],
       [other, `DELETE /posts/like?id=${id}`],
       [one, `POST /friends/request?to=${other.id}`],
@@ -104,7 +105,7 @@ const successRule = rule(
       [one, 'POST /auth/logout'],
       [other, 'DELETE /profiles/me', { json: { password: other.password } }],
     ] as [User, ...Request][]) {
-      const response = await send(200, request, sent);
+      const response = await send(200, request, content);
       expectEqual(response, 'the fields', Object.keys(response.body), ['message']);
       expectThat(/\p{L}{2}/u.test(response.body.message), 'a message with words', response);
     }

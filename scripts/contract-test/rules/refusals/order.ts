@@ -1,12 +1,12 @@
 import { type ContractOperation, contract, methodAndPath } from '../../document.js';
-import type { RequestOptions } from '../../exchange.js';
+import type { RequestContent } from '../../exchange.js';
 import { expectEqual, expectErrorShape, expectProblems, expectThat } from '../../expect.js';
-import { CROSS_SITE, png, textForm, UNUSED_ID, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
+import { CROSS_SITE, pngFile, textForm, UNUSED_ID, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { exampleBody, validRequest } from '../operations.js';
-import { getUser, isSafe, textBody, UNKNOWN_QUERY, userRule } from './requests.js';
+import { getErrorsUser, isSafe, textBody, UNKNOWN_QUERY, userRule } from './requests.js';
 
-type Requests = [request: string, sent: RequestOptions][];
+type Requests = [request: string, content: RequestContent][];
 
 /** Requests with several reasons to reject them, and the status that takes precedence. */
 interface OrderCase {
@@ -70,10 +70,10 @@ const ORDER_CASES: OrderCase[] = [
     status: 415,
     applies: ({ requestBody }) => requestBody !== undefined,
     async requests(operation, getToken) {
-      const sent = { ...textBody(), token: operation.secured ? await getToken() : undefined };
+      const content = { ...textBody(), token: operation.secured ? await getToken() : undefined };
       return [
-        [validRequest(operation, UNKNOWN_QUERY), sent],
-        [`${operation.method} ${operation.path}?id=x`, sent],
+        [validRequest(operation, UNKNOWN_QUERY), content],
+        [`${operation.method} ${operation.path}?id=x`, content],
       ];
     },
   },
@@ -95,8 +95,8 @@ const ORDER_CASES: OrderCase[] = [
 const operationOrderRules = ORDER_CASES.flatMap(({ id, description, status, applies, requests }) =>
   contract.filter(applies).map((operation) =>
     rule(`order.${id}.${operation.id}`, `${methodAndPath(operation)}: ${description}.`, async (users) => {
-      const rejected = await requests(operation, async () => (await getUser(users)).token);
-      const sending = rejected.map(([request, sent]) => users.anonymous.send(status, request, sent));
+      const rejected = await requests(operation, async () => (await getErrorsUser(users)).token);
+      const sending = rejected.map(([request, content]) => users.anonymous.send(status, request, content));
       for (const response of await Promise.all(sending)) expectErrorShape(response);
     }),
   ),
@@ -131,7 +131,7 @@ export const orderRules: Rule[] = [
     async ({ send }, users) => {
       const { username, email } = await users.sharedUser('ada');
       const before = await send(200, 'GET /auth/me');
-      const changes = { username, email, name: 'Changed', private: 'true', remove_image: 'true', image: png() };
+      const changes = { username, email, name: 'Changed', private: 'true', remove_image: 'true', image: pngFile() };
       for (const [field, value] of Object.entries(changes)) {
         const form = { [field]: value, current_password: WRONG_PASSWORD };
         const response = await send(401, 'PUT /profiles/me', { form });
@@ -162,18 +162,18 @@ export const orderRules: Rule[] = [
     'order.method-before-credentials',
     'An unknown path returns 404, and an unsupported method 405 with Allow, regardless of credentials, origin and body.',
     async ({ token }, users) => {
-      for (const sent of [
+      for (const content of [
         {},
         { token },
         { token: 'stale' },
         textBody(),
         { headers: CROSS_SITE },
         withCookie(token, CROSS_SITE),
-      ] as RequestOptions[]) {
-        await users.anonymous.send(404, 'POST /no-such-path', sent);
-        const response = await users.anonymous.send(405, 'POST /auth/me?page=1', sent);
+      ] as RequestContent[]) {
+        await users.anonymous.send(404, 'POST /no-such-path', content);
+        const response = await users.anonymous.send(405, 'POST /auth/me?page=1', content);
         expectThat(response.headers.has('allow'), 'Allow', response);
-        await users.anonymous.send(405, 'GET /posts/create', sent);
+        await users.anonymous.send(405, 'GET /posts/create', content);
       }
     },
   ),

@@ -1,5 +1,5 @@
 import type { ContractOperation } from '../../document.js';
-import type { RequestOptions } from '../../exchange.js';
+import type { RequestContent } from '../../exchange.js';
 import { contentType } from '../../fixtures.js';
 import type { TestUsers } from '../../users.js';
 import { userRules } from '../user-rule.js';
@@ -7,13 +7,13 @@ import { userRules } from '../user-rule.js';
 const USER_KEY = 'rejected requests';
 
 /** Returns a user without content, whom only the rules of this folder use. */
-export const getUser = (users: TestUsers) => users.sharedUser(USER_KEY);
+export const getErrorsUser = (users: TestUsers) => users.sharedUser(USER_KEY);
 
 /** Creates a rule whose check gets this user. */
 export const userRule = userRules(USER_KEY);
 
 /** Returns a request body of a media type that no operation accepts. */
-export const textBody = (headers: Record<string, string> = {}): RequestOptions => ({
+export const textBody = (headers: Record<string, string> = {}): RequestContent => ({
   body: 'hello',
   headers: { ...contentType('text/plain'), ...headers },
 });

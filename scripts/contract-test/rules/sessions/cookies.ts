@@ -1,4 +1,4 @@
-import type { CheckedResponse, RequestOptions } from '../../exchange.js';
+import type { CheckedResponse, RequestContent } from '../../exchange.js';
 import { expectCode, expectEqual, expectThat } from '../../expect.js';
 import { withCookie } from '../../fixtures.js';
 import { rule } from '../../rule.js';
@@ -16,14 +16,14 @@ export const attributesOf = (response: CheckedResponse): string[] =>
 
 /** Throws an ExpectationError unless the token of a session that has ended is rejected, in the header and in the cookie. */
 async function expectRevoked({ anonymous }: TestUsers, { token }: Session): Promise<void> {
-  for (const sent of [{ token }, withCookie(token)])
-    expectCode(await anonymous.send(401, 'GET /auth/me', sent), 'invalid_token');
+  for (const content of [{ token }, withCookie(token)])
+    expectCode(await anonymous.send(401, 'GET /auth/me', content), 'invalid_token');
 }
 
 const CURRENT_SESSION_ENDINGS: [
   id: string,
   description: string,
-  requestFor: (session: Session, password: string, newPassword: string) => [request: string, sent: RequestOptions],
+  requestFor: (session: Session, password: string, newPassword: string) => [request: string, content: RequestContent],
 ][] = [
   ['logout', 'POST /auth/logout', ({ token }) => ['POST /auth/logout', withCookie(token)]],
   ['logout-without-cookie', 'POST /auth/logout without a cookie', ({ token }) => ['POST /auth/logout', { token }]],

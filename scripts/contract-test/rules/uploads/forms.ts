@@ -1,6 +1,6 @@
 import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual, expectProblems, expectThat } from '../../expect.js';
-import { png, publish, type RawPart, rawForm } from '../../fixtures.js';
+import { pngFile, publish, type RawPart, rawForm } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
 
@@ -38,8 +38,8 @@ export const FORMS_WITH_REMOVAL = FORMS.filter(({ canRemove }) => canRemove);
 const uploadFixture = (users: TestUsers) =>
   users.shared('uploader', async () => {
     const user = await users.register();
-    const post = await publish(user, { image: png() });
-    await user.send(200, 'PUT /profiles/me', { form: { image: png() } });
+    const post = await publish(user, { image: pngFile() });
+    await user.send(200, 'PUT /profiles/me', { form: { image: pngFile() } });
     return { user, post };
   });
 

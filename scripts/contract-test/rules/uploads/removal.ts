@@ -1,6 +1,6 @@
 import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual, expectProblemCodes, expectProblems, expectThat } from '../../expect.js';
-import { type Post, png, publish } from '../../fixtures.js';
+import { type Post, pngFile, publish } from '../../fixtures.js';
 import { latin1 } from '../../image-builders.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
@@ -28,7 +28,7 @@ const deletionRules = DELETIONS.map(([id, description, remove]) =>
   rule(`uploads.ended.${id}`, `${description} removes the stored image of a post.`, async (users) => {
     const user = id === 'account' ? await users.register() : (await getUploader(users, CREATE_FORM)).user;
     const other = await users.sharedUser('ada');
-    const post = await publish(user, { image: png() });
+    const post = await publish(user, { image: pngFile() });
     const tag = (await other.send(200, `GET ${post.image}`)).headers.get('etag') ?? '';
     await remove(user, post);
     for (const headers of [{}, { 'If-None-Match': tag }, { 'If-None-Match': '*' }] as Record<string, string>[]) {
