@@ -2,6 +2,7 @@ import type { Subject } from '../rule.js';
 import { accounts } from './accounts.js';
 import { bodies } from './bodies/index.js';
 import { concurrency } from './concurrency/index.js';
+import { errors } from './errors/index.js';
 import { fields } from './fields/index.js';
 import { friends } from './friends/index.js';
 import { http } from './http.js';
@@ -14,7 +15,6 @@ import { operations } from './operations.js';
 import { passwords } from './passwords/index.js';
 import { posts } from './posts/index.js';
 import { profiles } from './profiles/index.js';
-import { refusals } from './refusals/index.js';
 import { sessions } from './sessions/index.js';
 import { slow } from './slow.js';
 import { updates } from './updates.js';
@@ -39,7 +39,7 @@ export const groups: Subject[][] = [
     fields,
     ...uploads,
     bodies,
-    refusals,
+    errors,
     concurrency,
     slow,
     operations,

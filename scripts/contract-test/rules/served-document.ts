@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
-import { document } from '../../document.js';
-import type { CheckedResponse } from '../../exchange.js';
-import { expectThat } from '../../expect.js';
-import { rule } from '../../rule.js';
+import { document } from '../document.js';
+import type { CheckedResponse } from '../exchange.js';
+import { expectThat } from '../expect.js';
+import { rule } from '../rule.js';
 
 /** Does not use `expectEqual`, whose failure would contain both documents. */
 const expectDocument = (response: CheckedResponse, actual: unknown) =>
