@@ -116,8 +116,7 @@ export interface Operation {
   method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   /** The path as in the OpenAPI document, such as `/posts/{id}`. */
   path: string;
-  /** Whether the operation requires authentication. */
-  secured: boolean;
+  requiresAuthentication: boolean;
   /** The rate limit against which its requests are counted. */
   rateLimit: 'strict' | 'general';
   pathParameters: Readonly<Record<string, FieldType>>;

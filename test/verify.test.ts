@@ -79,7 +79,7 @@ t.test('finds violations, and repairs them on request', async (t) => {
     const since = new Date(Date.now() - 3_600_000).toISOString();
     await sql`update outbox set due_at = now() - interval '6 minutes', created_at = ${since}
       where id = any(${idsOf(entries)})`.execute(db);
-    await expectRepaired(t, 'onTime', names, (name) => `image ${name} since ${since}`);
+    await expectRepaired(t, 'noOverdueEntry', names, (name) => `image ${name} since ${since}`);
     t.notOk(await images.get(names[0] ?? ''));
   });
 
@@ -98,7 +98,7 @@ t.test('finds violations, and repairs them on request', async (t) => {
       `accounts: the last issued id is 1, but ${lastAccount} is in use`,
       `posts: the last issued id is ${lastPost - 1}, but ${lastPost} is in use`,
     ];
-    await expectRepaired(t, 'idsAreNew', examples);
+    await expectRepaired(t, 'sequencesAhead', examples);
     t.equal(await post(user), lastPost + 1);
   });
 
@@ -106,7 +106,7 @@ t.test('finds violations, and repairs them on request', async (t) => {
     const before = await post(user);
     await graph.like([{ person: reader, post: before + 10 }]);
     const found = findingsByRule(await verifyStores(stores, true));
-    t.match(found, { idsAreNew: { repaired: 1 }, postNodeHasPost: { repaired: 1 } });
+    t.match(found, { sequencesAhead: { repaired: 1 }, postNodeHasPost: { repaired: 1 } });
     t.equal(await post(user), before + 11, 'a new post does not get the likes of another one');
     t.same(findingsByRule(await verifyStores(stores)), {});
   });
@@ -180,7 +180,7 @@ t.test('reports violations that a repair cannot fix, each time', async (t) => {
     const entries = await enqueueEntries([{ kind: 'person', key: user }]);
     const due_at = new Date(Date.now() + 300_000);
     await db.updateTable('outbox').set({ attempts: 10, due_at }).where('id', 'in', idsOf(entries)).execute();
-    await expectUnrepairable(t, 'deliverable', [`person ${user}, 10 times`]);
+    await expectUnrepairable(t, 'noFailingDelivery', [`person ${user}, 10 times`]);
     await db.deleteFrom('outbox').execute();
   });
 });

@@ -43,7 +43,7 @@ export function startEarly(
   reply: FastifyReply,
   context: AppContext,
 ): void {
-  if (!operation.secured) return;
+  if (!operation.requiresAuthentication) return;
   const verifiedToken = verifyRequestToken(request, context);
   const respond = async () => {
     const { claims } = await verifiedToken;

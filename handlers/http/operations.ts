@@ -56,7 +56,8 @@ export async function registerOperations(
         // No schema, because Fastify would stop at the first problem. `readInput` validates requests instead.
         schema: {},
         onRequest: async (request: FastifyRequest) => {
-          if (operation.secured) request.user = await authenticate(request, context, request.early?.verifiedToken);
+          if (operation.requiresAuthentication)
+            request.user = await authenticate(request, context, request.early?.verifiedToken);
           refuseCrossSite(request, trustedOrigins);
         },
         handler: (request: FastifyRequest, reply: FastifyReply) => respond(operation, request, reply, context, budgets),

@@ -27,11 +27,11 @@ export async function checkServers(
   servers: Servers,
   { users, offsets, loginEmails, password }: Dataset,
 ): Promise<void> {
-  const { service, against, withoutRedis, twoWorkers, posts, account, files, argon2 } = servers;
+  const { service, otherCheckout, withoutRedis, twoWorkers, posts, account, files, argon2 } = servers;
   const expect = async (url: string, request: string, token: string, body: unknown) =>
     expectEqual(request, await expectStatus(url, request, 200, { token }), body);
   for (const { token, account: body, pages } of users) {
-    for (const server of [service, against, withoutRedis, twoWorkers]) {
+    for (const server of [service, otherCheckout, withoutRedis, twoWorkers]) {
       if (!server) continue;
       for (const [index, page] of pages.entries()) {
         await expect(server.url, `GET /posts?offset=${[0, ...offsets][index]}`, token, page);

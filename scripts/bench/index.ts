@@ -55,12 +55,12 @@ async function runAll(options: Options, folder: string, onOutcome: (outcome: Out
   const workloads = selectWorkloads(only).filter(({ goals }) => goals[STACK]);
   if (workloads.length === 0) throw new CommandError(`--only: ${only} is not measured on the stack "${STACK}"`);
   // The other checkout, if any, also creates the data: it is usually an older release, whose data this one can migrate.
-  const otherCheckout = against ?? CHECKOUT;
+  const otherDirectory = against ?? CHECKOUT;
   for (const name of new Set(workloads.map(({ dataset }) => dataset))) {
     const selected = workloads.filter(({ dataset }) => dataset === name);
-    const dataset = await createDataset(name, quick ? 'small' : 'full', folder, otherCheckout);
+    const dataset = await createDataset(name, quick ? 'small' : 'full', folder, otherDirectory);
     const needed = new Set<ServerName>(selected.flatMap(({ subject, baseline }) => [subject.server, baseline.server]));
-    if (against !== undefined) needed.add('against');
+    if (against !== undefined) needed.add('otherCheckout');
     const measure = async (servers: Servers, progress: Progress) => {
       await checkServers(servers, dataset);
       const [first] = selected;
@@ -76,7 +76,7 @@ async function runAll(options: Options, folder: string, onOutcome: (outcome: Out
       }
     };
     await showProgress((progress) =>
-      withServers(needed, dataset, folder, otherCheckout, (servers) => measure(servers, progress)),
+      withServers(needed, dataset, folder, otherDirectory, (servers) => measure(servers, progress)),
     );
   }
 }

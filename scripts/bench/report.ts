@@ -43,7 +43,7 @@ const formatCpu = (measurements: readonly Measurement[]) =>
 
 /** @param all the outcomes so far, for workloads with `relativeTo` */
 export function tableRow(outcome: Outcome, all: readonly Outcome[]): Record<string, string> {
-  const { workload, inFlight, goal, subject, baseline, against } = outcome;
+  const { workload, inFlight, goal, subject, baseline, otherCheckout } = outcome;
   const ratios = ratiosOf(outcome, all);
   const generatorCpu = Math.max(...[subject, baseline].map((each) => figureOf(each, (one) => one.generatorCpu)));
   return {
@@ -51,7 +51,7 @@ export function tableRow(outcome: Outcome, all: readonly Outcome[]): Record<stri
     'In flight': String(inFlight),
     'Ratio (min–max)': formatRatios(ratios),
     Goal: goal === undefined ? '' : `≥ ${goal}: ${median(ratios) >= goal ? 'yes' : '**no**'}`,
-    ...(against.length > 0 && { 'To the other checkout': formatRatios(ratiosTo(subject, against)) }),
+    ...(otherCheckout.length > 0 && { 'To the other checkout': formatRatios(ratiosTo(subject, otherCheckout)) }),
     'Requests/s': formatFigure(figureOf(subject, ({ rate }) => rate)),
     'p50 ms': formatFigure(figureOf(subject, ({ p50 }) => p50)),
     'p99 ms': formatFigure(figureOf(subject, ({ p99 }) => p99)),
@@ -62,8 +62,8 @@ export function tableRow(outcome: Outcome, all: readonly Outcome[]): Record<stri
 }
 
 /** Describes the responses without a 2xx status and the requests without a response. */
-export const failuresOf = ({ workload, inFlight, subject, baseline, against }: Outcome): string[] =>
-  [subject, baseline, against]
+export const failuresOf = ({ workload, inFlight, subject, baseline, otherCheckout }: Outcome): string[] =>
+  [subject, baseline, otherCheckout]
     .flat()
     .flatMap(({ failures }) =>
       Object.entries(failures).map(([name, count]) => `${workload.name}, ${inFlight} in flight: ${count} × ${name}`),

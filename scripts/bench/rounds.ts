@@ -18,8 +18,8 @@ export interface Measurement extends LoadResult {
   cpuMs: Record<string, number | undefined>;
 }
 
-/** `against` is the service of the other checkout, with the load of the subject. */
-type Target = 'subject' | 'baseline' | 'against';
+/** `otherCheckout` is the service of the other checkout, with the load of the subject. */
+type Target = 'subject' | 'baseline' | 'otherCheckout';
 
 /** The measurements of one workload at one number of requests in flight, by round. */
 export interface Outcome extends Record<Target, Measurement[]> {
@@ -48,14 +48,14 @@ export async function runRounds(
   { rounds, seconds, warmUpSeconds }: { rounds: number; seconds: number; warmUpSeconds: number },
   onRound: (round: number) => void,
 ): Promise<Record<Target, Measurement[]>> {
-  const results: Record<Target, Measurement[]> = { subject: [], baseline: [], against: [] };
+  const results: Record<Target, Measurement[]> = { subject: [], baseline: [], otherCheckout: [] };
   const prepare = async (target: Target, spec: LoadSpec) => {
     const run = await prepareLoad(spec, inFlight, dataset, servers);
     return { run, results: results[target] };
   };
   const targets = [await prepare('subject', subject), await prepare('baseline', baseline)];
-  if (servers.against && subject.server === 'service') {
-    targets.push(await prepare('against', { ...subject, server: 'against' }));
+  if (servers.otherCheckout && subject.server === 'service') {
+    targets.push(await prepare('otherCheckout', { ...subject, server: 'otherCheckout' }));
   }
   if (warmUpSeconds > 0) for (const { run } of targets) await run(warmUpSeconds);
   for (let round = 0; round < rounds; round += 1) {

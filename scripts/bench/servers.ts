@@ -12,7 +12,7 @@ export type ServerName = keyof ReturnType<typeof startFunctions>;
 export type Servers = Readonly<Partial<Record<ServerName, Server>>>;
 
 /** Returns, for each server, a function that starts it. */
-function startFunctions({ environment, users, password }: Dataset, folder: string, otherCheckout: string) {
+function startFunctions({ environment, users, password }: Dataset, folder: string, otherDirectory: string) {
   const log = (name: string) => join(folder, `${name}.log`);
   const startBaseline = (name: string, variables: NodeJS.ProcessEnv) =>
     startServer([BASELINE, name], variables, log(name));
@@ -20,7 +20,8 @@ function startFunctions({ environment, users, password }: Dataset, folder: strin
     startService(CHECKOUT, { ...environment, ...variables }, log(name));
   return {
     // The first two may copy the database, so they are started before a process uses it.
-    against: async () => startService(otherCheckout, await copyStores(environment, folder, 'against'), log('against')),
+    otherCheckout: async () =>
+      startService(otherDirectory, await copyStores(environment, folder, 'otherCheckout'), log('otherCheckout')),
     account: async () =>
       startBaseline('account', STACK === 'embedded' ? await copyStores(environment, folder, 'account') : environment),
     async posts() {
@@ -44,16 +45,16 @@ function startFunctions({ environment, users, password }: Dataset, folder: strin
 /**
  * Starts the servers that are needed, runs `use`, and stops them.
  *
- * @param otherCheckout the release that `against` runs
+ * @param otherDirectory the checkout, usually of an older release, whose service is `otherCheckout`
  */
 export async function withServers(
   needed: ReadonlySet<ServerName>,
   dataset: Dataset,
   folder: string,
-  otherCheckout: string,
+  otherDirectory: string,
   use: (servers: Servers) => Promise<void>,
 ): Promise<void> {
-  const start = startFunctions(dataset, folder, otherCheckout);
+  const start = startFunctions(dataset, folder, otherDirectory);
   const servers: Partial<Record<ServerName, Server>> = {};
   try {
     for (const name of Object.keys(start) as ServerName[]) if (needed.has(name)) servers[name] = await start[name]();

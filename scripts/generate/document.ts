@@ -45,7 +45,7 @@ export interface Operation {
   method: string;
   path: string;
   summary: string;
-  secured: boolean;
+  requiresAuthentication: boolean;
   rateLimit: RateLimit;
   /** Whether an operation without a body refuses even `{}`, which otherwise counts as no body (`x-no-body`). */
   refusesEmptyObject: boolean;
@@ -101,7 +101,7 @@ export function operationsOf(document: Document): Operation[] {
         method: method.toUpperCase(),
         path,
         summary: raw.summary,
-        secured: (raw.security ?? document.security ?? []).length > 0,
+        requiresAuthentication: (raw.security ?? document.security ?? []).length > 0,
         rateLimit: raw['x-rate-limit'],
         refusesEmptyObject: raw['x-no-body'] ?? false,
         query: parametersIn(raw, 'query'),

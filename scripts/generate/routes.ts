@@ -15,12 +15,12 @@ const emailFields = (schema: Schema) =>
   );
 
 function formatRoute(operation: Operation): string {
-  const { id, method, path, secured, rateLimit, refusesEmptyObject, requestBody } = operation;
+  const { id, method, path, requiresAuthentication, rateLimit, refusesEmptyObject, requestBody } = operation;
   const route = {
     id,
     method,
     path,
-    secured,
+    requiresAuthentication,
     rateLimit,
     pathParameters: typesByName(schemaOf(operation.pathParameters)),
     query: typesByName(schemaOf(operation.query)),

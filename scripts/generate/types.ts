@@ -10,7 +10,9 @@ export async function generateTypes(document: OpenAPI3, operations: readonly Ope
   const nodes = await openapiTypescript(document, {
     transform: ({ format }) => (format === 'binary' ? ts.factory.createTypeReferenceNode('Blob') : undefined),
   });
-  const unsecuredIds = operations.filter(({ secured }) => !secured).map(({ id }) => `'${id}'`);
+  const unsecuredIds = operations
+    .filter(({ requiresAuthentication }) => !requiresAuthentication)
+    .map(({ id }) => `'${id}'`);
   return `${astToString(nodes)}
 export type OperationId = keyof operations;
 

@@ -16,7 +16,7 @@ export async function checkIds({ stores, findings, repair }: CheckContext): Prom
     if (lastIssued >= highest) continue;
     if (repair) await db.transaction().execute((trx) => raiseSequence(trx, table, highest));
     const violation = `${table}: the last issued id is ${lastIssued}, but ${highest} is in use`;
-    findings.add('idsAreNew', [violation], repair ? 1 : 0);
+    findings.add('sequencesAhead', [violation], repair ? 1 : 0);
   }
 }
 

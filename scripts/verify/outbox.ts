@@ -39,11 +39,11 @@ export async function checkOutbox({ stores, findings, repair, track, pageSize }:
   for await (const overdue of track(paginate(readEntries(OVERDUE), pageSize))) {
     const delivered = await repair?.deliver(overdue);
     const violations = overdue.map(({ kind, key, created_at }) => `${kind} ${key} since ${created_at}`);
-    findings.add('onTime', violations, delivered);
+    findings.add('noOverdueEntry', violations, delivered);
   }
   for await (const failing of track(paginate(readEntries(FAILING), pageSize))) {
     const violations = failing.map(({ kind, key, attempts }) => `${kind} ${key}, ${attempts} times`);
-    findings.add('deliverable', violations);
+    findings.add('noFailingDelivery', violations);
   }
 }
 

@@ -31,7 +31,7 @@ interface Rule {
  * single store excludes by a constraint or a transaction, such as one-sided friendships, have no rule: tests check them.
  */
 const RULES = {
-  idsAreNew: { title: 'Sequences are ahead of all ids in use', remedy: 'sequence raised' },
+  sequencesAhead: { title: 'Sequences are ahead of all ids in use', remedy: 'sequence raised' },
   personHasAccount: { title: 'Every Person node has its account', remedy: 'removed from the graph' },
   postNodeHasPost: { title: 'Every Post node has its post', remedy: 'removed from the graph' },
   accountHasPerson: { title: 'Every account has its Person node', remedy: 'added to the graph' },
@@ -44,8 +44,8 @@ const RULES = {
   },
   rowHasImage: { title: 'Every row’s image is stored', advice: 'restore the bytes from a backup of the image store' },
   storedBytes: { title: 'Every account’s stored bytes are correct', remedy: 'recalculated' },
-  onTime: { title: 'No outbox entry is overdue by more than 5 minutes', remedy: 'delivered' },
-  deliverable: {
+  noOverdueEntry: { title: 'No outbox entry is overdue by more than 5 minutes', remedy: 'delivered' },
+  noFailingDelivery: {
     title: 'No delivery has failed 10 times',
     advice: 'see the service’s log; the service keeps retrying',
   },

@@ -25,9 +25,9 @@ export async function compare(releasedFile: string, currentFile: string) {
  * non-breaking, and misses inherited `security`.
  */
 function newlySecured(released: unknown, current: unknown): Change[] {
-  const locationsOf = (document: unknown, isSecured: boolean) =>
+  const locationsOf = (document: unknown, required: boolean) =>
     operationsOf(resolveReferences(document))
-      .filter(({ secured }) => secured === isSecured)
+      .filter(({ requiresAuthentication }) => requiresAuthentication === required)
       .map(({ method, path }) => `${method} ${path}`);
   const openBefore = new Set(locationsOf(released, false));
   return locationsOf(current, true)

@@ -83,7 +83,7 @@ const readAccount =
     const reply = await step.send('GET', path);
     step.expect(reply, 200);
     const { response, since } = reply;
-    const emails = me.profile.since(since).map(({ value }) => value?.email);
+    const emails = me.profile.spansSince(since).map(({ value }) => value?.email);
     if (response && !emails.includes(response.body.email))
       step.fail(response, `the email should be ${emails.join(' or ')}`);
   };

@@ -22,7 +22,7 @@ const listUsers =
     if (!response) return;
     const users = checker.checkUsers(response.body, (user) => {
       if (user === me) return { possible: false, certain: false };
-      const relations = model.relation(me, user).since(since);
+      const relations = model.relation(me, user).spansSince(since);
       const matches = relations.map(({ value }) => value === relationOf(view, me, user));
       return { possible: matches.includes(true), certain: !matches.includes(false) };
     });
@@ -48,7 +48,7 @@ const transition =
       [relation.changeTo(fits ? relationOf(to, me, other) : known)],
       async () => {
         const reply = await step.send(method, path(other, me), { needs: ['graph'] });
-        const exists = other.profile.since(reply.since).map(({ value }) => value !== null);
+        const exists = other.profile.spansSince(reply.since).map(({ value }) => value !== null);
         const status = fits ? 200 : otherStatus;
         step.expect(reply, ...(exists.includes(true) ? [status] : []), ...(exists.includes(false) ? [404] : []));
         return reply;

@@ -93,7 +93,7 @@ export class Model {
 
   /** Returns whether two users may have been, or certainly were, friends at `time` or later. */
   friendship(one: User, other: User, time: number): { possible: boolean; certain: boolean } {
-    const relations = this.relation(one, other).since(time);
+    const relations = this.relation(one, other).spansSince(time);
     return {
       possible: relations.some(({ value }) => value === 'friends'),
       certain: relations.every(({ value }) => value === 'friends'),
@@ -136,7 +136,7 @@ export class Model {
     let [min, max] = [0, 0];
     for (const [user, like] of post.likes) {
       const likes = like.valuesSince(time);
-      const alive = user.profile.since(time).every(({ value }) => value !== null);
+      const alive = user.profile.spansSince(time).every(({ value }) => value !== null);
       if (likes.includes(true)) max += 1;
       if (alive && !likes.includes(false)) min += 1;
     }

@@ -46,7 +46,7 @@ export function expectedPostStatuses(
   { author, content }: Post,
   since: number,
 ): number[] {
-  const contents = content.since(since);
+  const contents = content.spansSince(since);
   const possible = contents.some(
     ({ value, from }) => value !== null && model.visibility(me, author, Math.max(from, since)).possible,
   );

@@ -58,12 +58,12 @@ export class State<Value> {
   }
 
   /** Returns every value that was possible at `time` or later, with the period in which it was. */
-  since(time: number): Span<Value>[] {
+  spansSince(time: number): Span<Value>[] {
     return this.#spans.filter(({ to }) => to >= time);
   }
 
   valuesSince(time: number): Value[] {
-    return this.since(time).map(({ value }) => value);
+    return this.spansSince(time).map(({ value }) => value);
   }
 
   /** Adds a possible value. */

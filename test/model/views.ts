@@ -25,13 +25,15 @@ export class ViewChecker {
     const author = model.findUser(body.author_id);
     const post = this.#postOf(body, author);
     if (!post) return undefined;
-    const shown = post.content.since(since).filter(({ value }) => value !== null && showsContent(model, value, body));
+    const shown = post.content
+      .spansSince(since)
+      .filter(({ value }) => value !== null && showsContent(model, value, body));
     if (shown.length === 0)
-      fail(`${viewer.label} sees a post with impossible content`, { body, possible: post.content.since(since) });
+      fail(`${viewer.label} sees a post with impossible content`, { body, possible: post.content.spansSince(since) });
     const seen = shown.filter(({ from }) => model.visibility(viewer, post.author, this.#atLeastSince(from)).possible);
     if (seen.length === 0) fail(`${viewer.label} sees a hidden post`, body);
     if (shown.length === 1) model.learnLink(body.image, shown[0]?.value?.image ?? null);
-    const names = post.author.profile.since(since).map(({ value }) => value?.username);
+    const names = post.author.profile.spansSince(since).map(({ value }) => value?.username);
     if (!names.includes(body.author_username)) fail('the author has an impossible name', body);
     const { min, max } = model.likeCount(post, since);
     if (body.like_count < min || body.like_count > max) fail(`like_count should be from ${min} to ${max}`, body);
@@ -46,7 +48,7 @@ export class ViewChecker {
     const known = posts.find(({ id }) => id === body.id);
     if (!author && !known) return undefined;
     const matchesByTitle = (post: Post) =>
-      post.id === undefined && post.content.since(this.since).some(({ value }) => value?.title === body.title);
+      post.id === undefined && post.content.spansSince(this.since).some(({ value }) => value?.title === body.title);
     const post = known ?? posts.find(matchesByTitle) ?? fail('this post was never created', body);
     if (post.author !== author) fail('the author is wrong', body);
     post.id = body.id;
@@ -82,7 +84,7 @@ export class ViewChecker {
   }
 
   #isCertainlyVisible(post: Post): boolean {
-    const exists = post.content.since(this.since).every(({ value }) => value !== null);
+    const exists = post.content.spansSince(this.since).every(({ value }) => value !== null);
     return exists && this.model.visibility(this.viewer, post.author, this.since).certain;
   }
 
@@ -90,10 +92,10 @@ export class ViewChecker {
   checkProfile(body: Body, owner: User): void {
     const { model, viewer } = this;
     const spans = owner.profile
-      .since(this.since)
+      .spansSince(this.since)
       .filter(({ value }) => value !== null && showsProfile(model, value, body));
     if (spans.length === 0)
-      fail('a profile has impossible content', { body, possible: owner.profile.since(this.since) });
+      fail('a profile has impossible content', { body, possible: owner.profile.spansSince(this.since) });
     const full = 'private' in body;
     const possible = spans.filter(({ value, from }) => {
       if (owner === viewer || !value?.private) return full;
@@ -111,7 +113,7 @@ export class ViewChecker {
     if (new Set(listed).size < listed.length) fail('a user is listed twice', bodies);
     for (const user of this.model.users) {
       const { possible, certain } = membership(user);
-      const exists = user.profile.since(this.since).map(({ value }) => value !== null);
+      const exists = user.profile.spansSince(this.since).map(({ value }) => value !== null);
       const shown = listed.includes(user);
       if (shown && !(possible && exists.includes(true)))
         fail(`${this.viewer.label} should not see ${user.label}`, bodies);
@@ -125,8 +127,8 @@ export class ViewChecker {
     const { model, viewer } = this;
     const tag = model.tags.get(link) ?? fail('unknown link', link);
     const holders = [
-      ...model.posts.map(({ author, content }) => ({ author, spans: content.since(this.since) })),
-      ...model.users.map((author) => ({ author, spans: author.profile.since(this.since) })),
+      ...model.posts.map(({ author, content }) => ({ author, spans: content.spansSince(this.since) })),
+      ...model.users.map((author) => ({ author, spans: author.profile.spansSince(this.since) })),
     ].filter(({ spans }) => spans.some(({ value }) => value?.image === tag));
     if (status === 200) {
       if (!bytes.equals(imageOf(tag))) fail(`${link} has other bytes`, bytes.length);

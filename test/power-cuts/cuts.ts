@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../support/random.js';
 import type { Cut, KeepProbabilities } from './disk.js';
 import type { Recording } from './record.js';
-import type { Operation, Span } from './trace.js';
+import type { DiskOperation, Span } from './trace.js';
 
 /** Relative frequencies of intervals; others have 3. */
 const WEIGHTS: Record<string, number> = {
@@ -102,7 +102,7 @@ function pickTime(
   return { at: after ? operation.end : operation.start, where: `${after ? 'after' : 'during'} ${describe(operation)}` };
 }
 
-const describe = (operation: Operation): string => {
+const describe = (operation: DiskOperation): string => {
   if (operation.kind === 'rename') return `rename to ${operation.to.split('/').at(-1)}`;
   return `operation "${operation.kind}"${'path' in operation ? ` of ${operation.path.split('/').at(-1)}` : ''}`;
 };

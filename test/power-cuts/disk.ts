@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Operation, Span } from './trace.js';
+import type { DiskOperation, Span } from './trace.js';
 
 /*
  * A model of the possible disk contents after a power cut, given the operations before it.
@@ -58,7 +58,7 @@ export interface History {
  *
  * @param root an existing, empty directory, which survives every power cut
  */
-export function replay(operations: readonly Operation[], root: string): History {
+export function replay(operations: readonly DiskOperation[], root: string): History {
   const createInode = (path: string, isDirectory: boolean): Inode => ({ path, isDirectory, changes: [], syncs: [] });
   const rootInode = createInode(root, true);
   const tree = new Map<string, Inode>([[root, rootInode]]);
@@ -81,14 +81,14 @@ export function replay(operations: readonly Operation[], root: string): History 
     name: basename(path),
     inode,
   });
-  const changeEntries = ({ start, end }: Operation, description: string, names: NameChange[]) =>
+  const changeEntries = ({ start, end }: DiskOperation, description: string, names: NameChange[]) =>
     entries.push({ start, end, description, names });
-  const create = (operation: Operation, path: string, isDirectory: boolean): void => {
+  const create = (operation: DiskOperation, path: string, isDirectory: boolean): void => {
     const inode = createInode(path, isDirectory);
     changeEntries(operation, `create ${path}`, [nameChange(path, inode)]);
     tree.set(path, inode);
   };
-  const truncate = ({ start, end }: Operation, inode: Inode, length: number): void => {
+  const truncate = ({ start, end }: DiskOperation, inode: Inode, length: number): void => {
     inode.changes.push({ start, end, offset: length, data: undefined });
     sizes.set(inode, length);
   };

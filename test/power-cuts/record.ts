@@ -8,7 +8,7 @@ import { HIGH_RATE_LIMITS } from '../support/processes.js';
 import { createRandom } from '../support/random.js';
 import type { CompletedRequest } from './facts.js';
 import { Client, longText } from './load.js';
-import { now, type Operation, readOperations } from './trace.js';
+import { type DiskOperation, now, readOperations } from './trace.js';
 
 /** A phase of the recorded service. It lasts from `at`, in nanoseconds by the clock of the trace, until the next phase. */
 interface Phase {
@@ -22,7 +22,7 @@ export interface Recording {
   root: string;
   phases: Phase[];
   requests: CompletedRequest[];
-  operations: Operation[];
+  operations: DiskOperation[];
 }
 
 type Metadata = Omit<Recording, 'operations'>;

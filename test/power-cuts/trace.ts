@@ -17,7 +17,7 @@ export interface Span {
 }
 
 /** Paths are absolute. `file` identifies an open file. */
-export type Operation = Span &
+export type DiskOperation = Span &
   (
     | { kind: 'open'; file: string; path: string; create: boolean; truncate: boolean }
     | { kind: 'write'; file: string; position: number | null; data: Buffer }
@@ -30,8 +30,8 @@ export type Operation = Span &
   );
 
 /** Reads the operations of all threads in a trace directory, ordered by start time. */
-export function readOperations(directory: string): Operation[] {
-  const operations: Operation[] = [];
+export function readOperations(directory: string): DiskOperation[] {
+  const operations: DiskOperation[] = [];
   for (const name of readdirSync(directory).filter((name) => name.endsWith('.operations'))) {
     const bytes = readFileSync(join(directory, name));
     for (let at = 0; at < bytes.length; ) {

@@ -52,7 +52,7 @@ const measurement: Measurement = {
 const rounds = (...rates: number[]) => rates.map((rate) => ({ ...measurement, rate }));
 const outcome: Outcome = {
   ...{ workload: workloadNamed('feed'), inFlight: 128, goal: 0.45 },
-  ...{ subject: rounds(900, 1000, 1100), baseline: rounds(2000, 2000, 2000), against: [] },
+  ...{ subject: rounds(900, 1000, 1100), baseline: rounds(2000, 2000, 2000), otherCheckout: [] },
 };
 
 t.test('divides a rate by the baseline in the same round, and by the median ratio of another workload', async (t) => {
@@ -67,7 +67,7 @@ t.test('reports whether goals are met, failed requests, and a load generator at 
   const busy = { ...outcome, baseline: outcome.baseline.map((each) => ({ ...each, generatorCpu: 0.81 })) };
   t.equal(tableRow(busy, [])['Load generator'], '81 %, **too much**');
   t.same([0.0123, 99.6, 12_345, Number.NaN].map(formatFigure), ['0.0123', '99.6', '12,345', '–']);
-  const failing = { ...outcome, against: [{ ...measurement, failures: { 503: 2 } }] };
+  const failing = { ...outcome, otherCheckout: [{ ...measurement, failures: { 503: 2 } }] };
   t.same(failuresOf(failing), ['feed, 128 in flight: 2 × 503']);
 });
 

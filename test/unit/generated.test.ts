@@ -24,7 +24,7 @@ t.test('--check lists the files that would change, and without it they are writt
   const readJson = () => readFile(join(directory, 'generated', 'openapi.json'), 'utf8');
   const json = await readJson();
   await replaceIn('openapi.yaml', 'maxLength: 200', 'maxLength: 201');
-  await replaceIn('generated/routes.ts', '"secured":true', '"secured":false');
+  await replaceIn('generated/routes.ts', '"requiresAuthentication":true', '"requiresAuthentication":false');
   const { code, output } = await runGenerate(directory, '--check');
   t.equal(code, 1);
   t.match(output, /^Stale: generated\/openapi\.json, generated\/routes\.ts, generated\/validators\.js\. /);

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { type Cut, crash, type KeepProbabilities, replay, SECTOR_BYTES } from '../power-cuts/disk.js';
 import { expectedAt, type Fact } from '../power-cuts/facts.js';
-import type { Operation } from '../power-cuts/trace.js';
+import type { DiskOperation } from '../power-cuts/trace.js';
 import { createRandom } from '../support/random.js';
 
 const ROOT = '/root';
@@ -9,7 +9,7 @@ const END = 1_000;
 
 /** Returns consecutive operations of one nanosecond each. */
 const trace = (...operations: Record<string, unknown>[]) =>
-  operations.map((operation, index) => ({ start: 2 * index, end: 2 * index + 1, ...operation })) as Operation[];
+  operations.map((operation, index) => ({ start: 2 * index, end: 2 * index + 1, ...operation })) as DiskOperation[];
 
 const create = (name: string) => ({ kind: 'open', file: name, path: `${ROOT}/${name}`, create: true, truncate: false });
 const openRoot = { kind: 'open', file: 'root', path: ROOT, create: false, truncate: false };
@@ -29,7 +29,7 @@ const KEEP_PROBABILITIES: KeepProbabilities[] = [0, 0.5, 1].flatMap((entries) =>
 );
 
 /** Returns the distinct states after 400 power cuts. A state is each name with the first byte of each sector. */
-function statesOf(operations: Operation[], overrides: Partial<Cut> = {}): Set<string> {
+function statesOf(operations: DiskOperation[], overrides: Partial<Cut> = {}): Set<string> {
   const history = replay(operations, ROOT);
   const states = new Set<string>();
   for (let number = 0; number < 400; number += 1) {

@@ -17,10 +17,12 @@ export const expensiveTextsEverywhere: Attack = {
   async run({ attacker: { token }, send, signal }) {
     const { body: post } = await send('POST', '/posts/create', { token, form: { title: 'T', text: 'T' } });
     let faults = 0;
-    for (const { method, path, query, secured, requestBody } of contract) {
+    for (const { method, path, query, requiresAuthentication, requestBody } of contract) {
       const pathAndQuery = query.some(({ name }) => name === 'id') ? `${path}?id=${post.id}` : path;
       for (const body of expensiveBodies(requestBody)) {
-        const status = await statusOf(send(method, pathAndQuery, { ...body, ...(secured && { token }), signal }));
+        const status = await statusOf(
+          send(method, pathAndQuery, { ...body, ...(requiresAuthentication && { token }), signal }),
+        );
         if (status >= 500 || status === 0) faults += 1;
         if (signal.aborted) break;
       }

@@ -12,10 +12,10 @@ export const getBodiesUser = (users: TestUsers) => users.sharedUser('bodies');
  */
 export const getSender = async (
   users: TestUsers,
-  { id, secured }: ContractOperation,
+  { id, requiresAuthentication }: ContractOperation,
   rules = 'bodies',
 ): Promise<Pick<User, 'send'>> => {
-  if (!secured) return users.anonymous;
+  if (!requiresAuthentication) return users.anonymous;
   return id === 'logout' ? users.sharedUser(`${rules} of logout`) : getBodiesUser(users);
 };
 

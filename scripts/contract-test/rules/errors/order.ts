@@ -23,7 +23,7 @@ const ORDER_CASES: OrderCase[] = [
     id: 'credentials-before-cross-site',
     description: 'a cross-site request with missing or invalid credentials returns 401',
     status: 401,
-    applies: (operation) => operation.secured && !isSafe(operation),
+    applies: (operation) => operation.requiresAuthentication && !isSafe(operation),
     requests: (operation) => [
       [validRequest(operation), { ...exampleBody(operation), headers: CROSS_SITE }],
       [validRequest(operation), withCookie('stale', CROSS_SITE)],
@@ -34,7 +34,7 @@ const ORDER_CASES: OrderCase[] = [
     id: 'credentials-before-media-type-and-fields',
     description: 'a request with missing or invalid credentials returns 401 regardless of its media type and fields',
     status: 401,
-    applies: ({ secured }) => secured,
+    applies: ({ requiresAuthentication }) => requiresAuthentication,
     requests: (operation) => [
       [validRequest(operation, UNKNOWN_QUERY), textBody()],
       [validRequest(operation, UNKNOWN_QUERY), { ...textBody(), token: 'stale' }],
@@ -44,7 +44,7 @@ const ORDER_CASES: OrderCase[] = [
     id: 'cross-site-before-media-type-and-fields',
     description: 'a cross-site request authenticated only by the cookie returns 403 regardless of its query and body',
     status: 403,
-    applies: (operation) => operation.secured && !isSafe(operation),
+    applies: (operation) => operation.requiresAuthentication && !isSafe(operation),
     async requests(operation, getToken) {
       const { headers = {} } = withCookie(await getToken(), CROSS_SITE);
       return [
@@ -58,7 +58,7 @@ const ORDER_CASES: OrderCase[] = [
     id: 'cross-site-before-media-type-and-fields',
     description: 'a cross-site request without credentials returns 403 regardless of its query and body',
     status: 403,
-    applies: ({ secured }) => !secured,
+    applies: ({ requiresAuthentication }) => !requiresAuthentication,
     requests: (operation) => [
       [validRequest(operation), { ...exampleBody(operation), headers: CROSS_SITE }],
       [validRequest(operation, UNKNOWN_QUERY), textBody(CROSS_SITE)],
@@ -70,7 +70,7 @@ const ORDER_CASES: OrderCase[] = [
     status: 415,
     applies: ({ requestBody }) => requestBody !== undefined,
     async requests(operation, getToken) {
-      const content = { ...textBody(), token: operation.secured ? await getToken() : undefined };
+      const content = { ...textBody(), token: operation.requiresAuthentication ? await getToken() : undefined };
       return [
         [validRequest(operation, UNKNOWN_QUERY), content],
         [`${operation.method} ${operation.path}?id=x`, content],
@@ -82,7 +82,8 @@ const ORDER_CASES: OrderCase[] = [
     description:
       'an invalid query returns 400 even if the post, user, session or image does not exist or its id is not well formed',
     status: 400,
-    applies: ({ query, pathParameters, secured }) => secured && (query.length > 0 || pathParameters.length > 0),
+    applies: ({ query, pathParameters, requiresAuthentication }) =>
+      requiresAuthentication && (query.length > 0 || pathParameters.length > 0),
     async requests(operation, getToken) {
       const token = await getToken();
       const request = validRequest(operation, UNKNOWN_QUERY);

@@ -28,7 +28,7 @@ const unsafeOriginRules = contract
       `sites.${operation.id}`,
       `${methodAndPath(operation)} without an Authorization header returns 403 if the request is cross-origin, and is allowed from the service’s own origin and from clients other than browsers. With the header, it is allowed from every origin, even if it also has the cookie.`,
       async (user, users) => {
-        const credentials = operation.secured ? withCookie(user.token).headers : {};
+        const credentials = operation.requiresAuthentication ? withCookie(user.token).headers : {};
         // A 400 for the unknown query parameter shows that the origin is allowed.
         const request = validRequest(operation, UNKNOWN_QUERY);
         const send = (status: number, headers: HeaderSet, token?: string) =>
@@ -43,7 +43,7 @@ const unsafeOriginRules = contract
   );
 
 const safeOriginRules = contract
-  .filter((operation) => operation.secured && isSafe(operation))
+  .filter((operation) => operation.requiresAuthentication && isSafe(operation))
   .map((operation) =>
     userRule(
       `sites.${operation.id}`,

@@ -28,7 +28,7 @@ export function policyOf(response: CheckedResponse): string {
 
 /** Sends a request that changes nothing, but counts against the rate limit. */
 export const sendRejected = (users: TestUsers, operation: ContractOperation, content: RequestContent = {}) => {
-  const wanted = operation.secured ? [401, 429] : [400, 429];
+  const wanted = operation.requiresAuthentication ? [401, 429] : [400, 429];
   return users.anonymous.send(wanted, validRequest(operation), {
     ...(operation.rateLimit === 'strict' && { json: {} }),
     ...content,

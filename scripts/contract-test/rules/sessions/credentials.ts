@@ -9,7 +9,7 @@ import { userRules } from '../user-rule.js';
 
 const samRule = userRules('sam');
 
-const SECURED = contract.filter(({ secured }) => secured);
+const AUTHENTICATED = contract.filter(({ requiresAuthentication }) => requiresAuthentication);
 
 export const credentialRules: Rule[] = [
   samRule('auth.token.forged', 'A modified or unsigned token returns 401.', async ({ token }, users) => {
@@ -76,10 +76,11 @@ export const credentialRules: Rule[] = [
       const user = await users.register();
       const session = await startSession(users, user);
       // A service may cache sessions that were used.
-      for (const operation of SECURED.filter(({ method }) => method === 'GET'))
+      for (const operation of AUTHENTICATED.filter(({ method }) => method === 'GET'))
         await session.send([200, 404], validRequest(operation));
       await user.send(200, `DELETE /auth/sessions/${session.id}`);
-      for (const operation of SECURED) expectCode(await session.send(401, validRequest(operation)), 'invalid_token');
+      for (const operation of AUTHENTICATED)
+        expectCode(await session.send(401, validRequest(operation)), 'invalid_token');
     },
   ),
 
