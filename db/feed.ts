@@ -66,7 +66,7 @@ export interface FeedReaders extends PostReaders {
   /** Returns the ids of at least the `count` newest public posts, or of all public posts if there are fewer. */
   newestPublicIds(count: number): Promise<readonly number[]>;
   /** Returns the ids of a user's friends. */
-  friendsOf(person: number): Promise<readonly number[]>;
+  friendsOf(user: number): Promise<readonly number[]>;
 }
 
 interface Stores {

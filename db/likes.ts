@@ -1,5 +1,5 @@
 import { findAccounts } from './accounts.js';
-import type { SocialGraph } from './graph/index.js';
+import type { Like, SocialGraph } from './graph/index.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { lockShared } from './postgres/locks.js';
 import { findPostOwners } from './posts.js';
@@ -10,7 +10,7 @@ import { canSee, NONEXISTENT_OWNER, type Owner } from './visibility.js';
 
 /** A like to add (`liked` is true) or to remove. */
 export interface LikeChange {
-  person: number;
+  user: number;
   post: number;
   liked: boolean;
 }
@@ -20,14 +20,14 @@ interface Stores {
   graph: SocialGraph;
 }
 
-/** `notVisible`: the post does not exist, or the person may not see it. `accountDeleted`: the person's account is deleted. */
+/** `notVisible`: the post does not exist, or the user may not see it. `accountDeleted`: the user's account is deleted. */
 export type LikeOutcome = 'done' | 'notVisible' | 'accountDeleted';
 
 /**
  * Adds and removes likes. Returns one outcome for each change, in the order of the changes.
  *
  * The graph is written while a PostgreSQL transaction holds shared locks, which prevent the deletion of the posts, of their
- * authors and of the people who like them. So no like outlives its post or its person. The graph in tables is part of the
+ * authors and of the users who like them. So no like outlives its post or its user. The graph in tables is part of the
  * transaction, but Neo4j commits each write by itself.
  */
 export async function setLikes(
@@ -41,21 +41,24 @@ export async function setLikes(
     // Missing posts are not locked: the delivery that removes a deleted post from the graph holds its lock, and the whole batch
     // would wait for it.
     await lockShared(trx, {
-      accounts: [...changes.map(({ person }) => person), ...authors],
+      accounts: [...changes.map(({ user }) => user), ...authors],
       posts: [...owners.keys()],
     });
     const graphInTransaction = graph.within(trx);
     const outcomes = await checkVisibility(trx, graphInTransaction, changes, owners);
     const allowed = changes.filter((_, index) => outcomes[index] === 'done');
     // The changes of a batch are concurrent, so they may be applied in any order.
-    const likes = allowed.filter((change) => change.liked);
-    const unlikes = allowed.filter((change) => !change.liked);
+    const likes = edgesOf(allowed.filter((change) => change.liked));
+    const unlikes = edgesOf(allowed.filter((change) => !change.liked));
     if (likes.length > 0) await graphInTransaction.like(likes);
     if (unlikes.length > 0) await graphInTransaction.unlike(unlikes);
     failpoint('likes written');
     return outcomes;
   });
 }
+
+/** Returns the edges in the graph, where the node of a user is a person. */
+const edgesOf = (changes: readonly LikeChange[]): Like[] => changes.map(({ user, post }) => ({ person: user, post }));
 
 const postsOf = (changes: readonly LikeChange[]) => changes.map(({ post }) => post);
 
@@ -66,17 +69,17 @@ async function checkVisibility(
   changes: readonly LikeChange[],
   lockedPosts: ReadonlyMap<number, Owner>,
 ): Promise<LikeOutcome[]> {
-  const people = await findAccounts(
+  const users = await findAccounts(
     trx,
-    changes.map(({ person }) => person),
+    changes.map(({ user }) => user),
   );
   const owners = await findPostOwners(trx, postsOf(changes));
   const findFriends = friendsLookup(batched((queries: RelationsQuery[]) => readRelations(graph, queries)));
   return Promise.all(
     changes.map(async (change, index) => {
-      if (!people[index]) return 'accountDeleted';
+      if (!users[index]) return 'accountDeleted';
       const owner = lockedPosts.has(change.post) ? owners.get(change.post) : undefined;
-      return (await canSee(change.person, owner, findFriends)) ? 'done' : 'notVisible';
+      return (await canSee(change.user, owner, findFriends)) ? 'done' : 'notVisible';
     }),
   );
 }

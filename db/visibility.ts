@@ -26,8 +26,8 @@ export interface Owner {
  */
 export const NONEXISTENT_OWNER: Owner = { id: 0, private: true };
 
-/** Finds out which of `others` are friends of `person`. The set may also contain friends that are not in `others`. */
-export type FriendsLookup = (query: { person: number; others: readonly number[] }) => Promise<ReadonlySet<number>>;
+/** Finds out which of `others` are friends of `user`. The set may also contain friends that are not in `others`. */
+export type FriendsLookup = (query: { user: number; others: readonly number[] }) => Promise<ReadonlySet<number>>;
 
 const isPublic = (owner: Owner) => owner.private !== true;
 
@@ -62,5 +62,5 @@ export const hiddenOwners = (isOwnerAllowed: RawBuilder<SqlBool>) =>
 export async function canSee(viewer: number, found: Owner | undefined, findFriends: FriendsLookup): Promise<boolean> {
   const owner = found ?? NONEXISTENT_OWNER;
   if (isPublicOrOwn(viewer, owner)) return true;
-  return isVisible(viewer, owner, await findFriends({ person: viewer, others: [owner.id] }));
+  return isVisible(viewer, owner, await findFriends({ user: viewer, others: [owner.id] }));
 }

@@ -79,7 +79,7 @@ export async function filterVisible(
   limit: number,
 ): Promise<PostsPage> {
   const { friends, likesOf } = await read.relations({
-    person: viewer,
+    user: viewer,
     others: rows.filter((post) => !isPublicOrOwn(viewer, authorOf(post))).map(({ author_id }) => author_id),
     posts: rows.map(({ id }) => id),
   });

@@ -13,7 +13,7 @@ export const friends: FriendsHandlers<Handlers> = {
   async listFriends({ user }, context) {
     const accounts = await readAccounts(context, await context.read.friendsOf(user.account.id));
     // The friendships are read again, because one may have ended before the account of the friend was read.
-    const friendIds = await context.read.friends({ person: user.account.id, others: accounts.map(({ id }) => id) });
+    const friendIds = await context.read.friends({ user: user.account.id, others: accounts.map(({ id }) => id) });
     return { status: 200, body: accounts.filter(({ id }) => friendIds.has(id)).map(fullProfileView) };
   },
 

@@ -134,8 +134,8 @@ function pageResponse(path: string, { limit, offset }: Page, posts: readonly Vis
   return { status: 200, ...(more && { headers: { Link: next } }), body } as const;
 }
 
-async function setLike({ write }: AppContext, person: number, post: number, liked: boolean) {
-  const outcome = await write.setLike({ person, post, liked });
+async function setLike({ write }: AppContext, user: number, post: number, liked: boolean) {
+  const outcome = await write.setLike({ user, post, liked });
   if (outcome === 'accountDeleted') throw invalidToken();
   if (outcome === 'notVisible') return NO_SUCH_POST;
   return { status: 200, body: { message: liked ? 'You like the post.' : 'You do not like the post.' } } as const;

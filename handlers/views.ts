@@ -10,7 +10,7 @@ import { errorResponse } from './http/errors.js';
 type Schemas = components['schemas'];
 
 /** Returns the path of an image, or null if there is no image. */
-const imageLink = (route: 'posts' | 'profiles', image: string | null) => image && `/${route}/image/${image}`;
+const imagePath = (route: 'posts' | 'profiles', image: string | null) => image && `/${route}/image/${image}`;
 
 export const accountView = ({ id, name, username, email }: Account): Schemas['Account'] => ({
   id,
@@ -22,7 +22,7 @@ export const accountView = ({ id, name, username, email }: Account): Schemas['Ac
 /** Returns the full profile, for its owner and for users who may see it. */
 export const fullProfileView = (account: Account): Schemas['FullProfile'] => ({
   ...reducedProfileView(account),
-  profile_link: imageLink('profiles', account.picture),
+  profile_link: imagePath('profiles', account.picture),
   private: account.private,
 });
 
@@ -59,7 +59,7 @@ export function postView(row: RowWithViews, { count, liked }: ViewerLikes): Sche
     id: row.id,
     title: row.title,
     text: row.text,
-    image: imageLink('posts', row.image),
+    image: imagePath('posts', row.image),
     author_id: row.author_id,
     author_username: row.author_username,
     created_at: row.created_at,

@@ -260,8 +260,8 @@ t.test('friendships are read after the posts: a post created after a friendship 
     });
     return {
       ...read,
-      async friendsOf(person: number) {
-        const friends = await read.friendsOf(person);
+      async friendsOf(user: number) {
+        const friends = await read.friendsOf(user);
         left -= 1;
         if (left === 0) await endFriendship().then(resume);
         return friends;

@@ -77,10 +77,10 @@ t.test('deleting a post removes its likes, and a rejected like leaves nothing in
 });
 
 t.test('a batch of likes locks a limited number of accounts and posts', async (t) => {
-  const { id: person } = await service.createUser();
+  const { id: user } = await service.createUser();
   const sizes: number[] = [];
   const { setLike } = createWriters(service.stores, { ...noopObserver, batch: (_, size) => sizes.push(size) });
-  await Promise.all(Array.from({ length: 250 }, (_, index) => setLike({ person, post: 1e9 + index, liked: true })));
+  await Promise.all(Array.from({ length: 250 }, (_, index) => setLike({ user, post: 1e9 + index, liked: true })));
   t.ok(Math.max(...sizes) <= 100, `batches of ${sizes}`);
 });
 

@@ -137,7 +137,7 @@ t.test('locks', needsServers, async (t) => {
     await Promise.all([write, removal]);
     await expectConsistentStores(t, stores);
   }
-  const like = (person: number, postId: number) => setLikes(stores, [{ person, post: postId, liked: true }]);
+  const like = (user: number, postId: number) => setLikes(stores, [{ user, post: postId, liked: true }]);
 
   t.test('no like remains if its user is deleted at the same time', needsNeo4j, async (t) => {
     const user = await account();
@@ -165,7 +165,7 @@ t.test('locks', needsServers, async (t) => {
       const [user, postId] = [await account(), await post(await account())];
       const deleted = postId + 1000;
       await holdPost(deleted);
-      const likes = [deleted, postId].map((id) => ({ person: user, post: id, liked: true }));
+      const likes = [deleted, postId].map((id) => ({ user, post: id, liked: true }));
       t.same(await setLikes(stores, likes), ['notVisible', 'done']);
       await release();
     },

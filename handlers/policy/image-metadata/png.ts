@@ -33,7 +33,7 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
     if (end > file.size) {
       // Accepted, because readers show an image with truncated pixel data as far as possible.
       if (type === 'IDAT' || type === 'fdAT') return;
-      findings.hasMetadata ||= isMetadata(head, type);
+      findings.hasMetadata ||= isRemovable(head, type);
       throw new UnreadableImageError('A chunk has an invalid length');
     }
     if (type === 'IHDR') {
@@ -42,7 +42,7 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
       findings.checkDimensions(header.readUInt32BE(0), header.readUInt32BE(4));
     } else if (type === 'IEND') {
       return removeTrailer(file, end, findings);
-    } else if (isMetadata(head, type)) {
+    } else if (isRemovable(head, type)) {
       const replacement = type === 'eXIf' ? await reduceExifChunk(file, at, dataLength) : NO_BYTES;
       findings.hasMetadata ||= replacement !== undefined;
       if (replacement) findings.replace(at, end - at, replacement);
@@ -52,7 +52,7 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
 }
 
 /** Returns whether to remove or reduce a chunk: it is ancillary (bit 5 of its type's first letter), and not in `keptTypes`. */
-const isMetadata = (head: Buffer, type: string) => ((head[4] as number) & 0x20) !== 0 && !keptTypes.has(type);
+const isRemovable = (head: Buffer, type: string) => ((head[4] as number) & 0x20) !== 0 && !keptTypes.has(type);
 
 /** Returns the replacement for an `eXIf` chunk: no bytes to remove it, or undefined if it needs no change. */
 async function reduceExifChunk(file: ImageFile, at: number, dataLength: number): Promise<Buffer | undefined> {
