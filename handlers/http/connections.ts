@@ -49,11 +49,11 @@ export async function readConnectionLimits(): Promise<ConnectionLimits> {
 export async function readMaxOpenFiles(): Promise<number> {
   // Only Linux has this file. Elsewhere, the diagnostic report is used, which takes longer.
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => undefined);
-  const softLimit = limits === undefined ? readReportedFileLimit() : /^Max open files +(\S+)/m.exec(limits)?.[1];
+  const softLimit = limits === undefined ? readReportedMaxOpenFiles() : /^Max open files +(\S+)/m.exec(limits)?.[1];
   return Number.isFinite(Number(softLimit)) ? Number(softLimit) : Number.POSITIVE_INFINITY;
 }
 
-function readReportedFileLimit(): unknown {
+function readReportedMaxOpenFiles(): unknown {
   // Without this setting, the report would resolve the host names of all connections.
   const report = Object.assign(process.report, { excludeNetwork: true });
   return (report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } }).userLimits?.open_files?.soft;

@@ -38,7 +38,7 @@ export function machineChecks(config: Config, installation: Installation | undef
   ];
 }
 
-/** Checks the file limit of this process. A service manager may set another one for the service. */
+/** Checks the limit of open files of this process. A service manager may set another one for the service. */
 async function checkOpenFiles({ stores: { postgres, neo4j, s3 } }: Config): Promise<CheckResult> {
   const [files, { max }] = [await readMaxOpenFiles(), await readConnectionLimits()];
   const pools = (postgres ? postgres.poolSize + postgres.graphPoolSize : 0) + (neo4j?.poolSize ?? 0);

@@ -30,7 +30,7 @@ export interface Attack {
   title: string;
   skip?: string | false;
   variables?: NodeJS.ProcessEnv;
-  /** The limit of files that the service may open. */
+  /** The limit of open files of the service. */
   openFilesMax?: number;
   /** Fills the stores before the service starts. */
   fill?(t: Test, environment: NodeJS.ProcessEnv, quick: boolean): Promise<void>;

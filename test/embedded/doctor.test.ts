@@ -146,7 +146,7 @@ t.test('warns of a data directory of another user', { skip: process.getuid?.() !
   await expectRows(t, { DATA_DIR }, { DATA_DIR: row('warning', /owner 65534, but this is user 0/) });
 });
 
-t.test('warns of a file limit that is too low for the connections and the pools', async (t) => {
+t.test('warns of a limit of open files that is too low for the connections and the pools', async (t) => {
   const DATA_DIR = await temporaryDirectory(t);
   // With a much lower limit, Node 20 cannot load the modules of the command.
   const command = `ulimit -n 300; exec '${process.execPath}' ${script('doctor/index')}`;

@@ -109,7 +109,7 @@ t.test('a connection that an earlier listener has refused does not take the plac
   t.notOk(honest.destroyed);
 });
 
-t.test('connections may use three quarters of the file limit, and an address a quarter of that', async (t) => {
+t.test('connections may use three quarters of the limit of open files, and an address a quarter of that', async (t) => {
   const module = new URL('../../handlers/http/connections.js', import.meta.url);
   // Simulates systems other than Linux, which have no /proc/self/limits.
   const withoutProc = `
