@@ -19,9 +19,14 @@ export interface Readers extends FeedReaders {
 
 export function createReaders({ db, graph }: { db: Database; graph: SocialGraph }, observer: Observer): Readers {
   const batchOptions = (name: keyof Readers) => observedBatches(observer, name);
+  /**
+   * For lookups with the same result for many requests, and for the first lookups of a request: if these run in large batches,
+   * the later lookups of the same requests do too.
+   */
+  const oneAtATime = (name: keyof Readers) => ({ ...batchOptions(name), maxInFlight: 1 });
   const relations = batched((queries: RelationsQuery[]) => readRelations(graph, queries), batchOptions('relations'));
   return {
-    session: batched((ids) => findSessions(db, ids), batchOptions('session')),
+    session: batched((ids) => findSessions(db, ids), oneAtATime('session')),
     account: batched((ids) => findAccounts(db, ids), batchOptions('account')),
     isWithinQuota: batched((queries: QuotaQuery[]) => areWithinQuota(db, queries), batchOptions('isWithinQuota')),
     postIfPublicOrOwn: batched(
@@ -29,12 +34,9 @@ export function createReaders({ db, graph }: { db: Database; graph: SocialGraph 
       batchOptions('postIfPublicOrOwn'),
     ),
     posts: batched((lists: (readonly number[])[]) => readPosts(db, lists), batchOptions('posts')),
-    newestPosts: batched((counts) => readLargest(newestPosts, db, counts), batchOptions('newestPosts')),
+    newestPosts: batched((counts) => readLargest(newestPosts, db, counts), oneAtATime('newestPosts')),
     newestIds: batched((counts) => readLargest(newestIds, db, counts), batchOptions('newestIds')),
-    newestPublicIds: batched((counts) => readLargest(newestPublicIds, db, counts), {
-      ...batchOptions('newestPublicIds'),
-      maxInFlight: 1,
-    }),
+    newestPublicIds: batched((counts) => readLargest(newestPublicIds, db, counts), oneAtATime('newestPublicIds')),
     friendsOf: batched((people) => graph.friendsOfEach(people), batchOptions('friendsOf')),
     relations,
     friends: friendsLookup(relations),
