@@ -815,7 +815,7 @@ export interface components {
              */
             in: "body" | "query" | "path" | "header";
             /**
-             * @description The name of the field, as it was sent. Empty if the problem concerns the whole body or path.
+             * @description The name of the field. Empty if the problem concerns the whole body or path.
              * @example username
              */
             field: string;
@@ -922,7 +922,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is missing or is not a JSON object; `email` or `password` is missing or invalid; or a field is undocumented. */
+        /** @description The body is missing or is not a JSON object; `email` or `password` is missing, is not a string, or contains NUL or an unpaired surrogate; `password` is too long; or a field is undocumented. A malformed email address returns 401. */
         InvalidLogin: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1420,7 +1420,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The rate limit is exceeded. Login, profile updates and account deletion also return 429 after too many wrong passwords for an account. */
+        /** @description The rate limit is exceeded. Login, account deletion and profile updates with `current_password` also return 429 after too many wrong passwords for the account. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

@@ -4,7 +4,7 @@ import { expensiveJson, expensiveTexts } from './support/expensive-inputs.js';
 import { createPost, startTestService } from './support/service.js';
 import { openConnection } from './support/wire.js';
 
-/* Bodies that are too long, or that are expensive to validate. */
+/* Request bodies: when they are read, their media types, and bodies that are expensive to validate. */
 
 const JSON_MAX_BYTES = 64 * 1024;
 

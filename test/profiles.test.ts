@@ -41,7 +41,7 @@ t.test('a rejected update changes nothing and stores no image', async (t) => {
   }
 });
 
-t.test('a deleted account leaves no trace', async (t) => {
+t.test('account deletion removes all rows, edges and images of the account', async (t) => {
   const [user, friend] = [await service.createUser(), await service.createUser()];
   const [requester, requested] = [await service.createUser(), await service.createUser()];
   const before = await listImageNames(images);
@@ -55,7 +55,7 @@ t.test('a deleted account leaves no trace', async (t) => {
   for (const id of posts) await friend.send('POST', `/posts/like?id=${id}`);
   await service.login(user.email);
   const { id } = user;
-  const left = async () => ({
+  const countData = async () => ({
     accounts: (await db.selectFrom('accounts').where('id', '=', id).select('id').execute()).length,
     sessions: (await db.selectFrom('sessions').where('account_id', '=', id).select('id').execute()).length,
     posts: (await db.selectFrom('posts').where('author_id', '=', id).select('id').execute()).length,
@@ -63,10 +63,10 @@ t.test('a deleted account leaves no trace', async (t) => {
     likesOfPosts: await countLikes(graph, posts),
     images: (await listImageNames(images)).length - before.length,
   });
-  t.same(await left(), { accounts: 1, sessions: 2, posts: 2, edges: [2, 2, 1], likesOfPosts: [1, 1], images: 2 });
+  t.same(await countData(), { accounts: 1, sessions: 2, posts: 2, edges: [2, 2, 1], likesOfPosts: [1, 1], images: 2 });
 
   t.equal((await user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } })).status, 200);
   await drainOutbox(service.stores);
-  t.same(await left(), { accounts: 0, sessions: 0, posts: 0, edges: [0, 0, 0], likesOfPosts: [0, 0], images: 0 });
+  t.same(await countData(), { accounts: 0, sessions: 0, posts: 0, edges: [0, 0, 0], likesOfPosts: [0, 0], images: 0 });
   t.same(await listImageNames(images), before);
 });

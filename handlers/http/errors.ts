@@ -25,8 +25,8 @@ export const fieldProblem = (
 
 /**
  * An error that determines the response to send. It is thrown for errors that many operations have in common. Errors that are
- * specific to an operation (404, 409) are not thrown but returned by its handler, so that the compiler checks them against the
- * contract. The exception is an exceeded storage quota: it is thrown, because it is found while an image is being stored.
+ * specific to an operation, such as a 409, are not thrown but returned by its handler, so that the compiler checks them against
+ * the contract. The exception is an exceeded storage quota: it is thrown, because it is found while an image is being stored.
  */
 export class HttpError extends Error {
   readonly status: number;
@@ -49,7 +49,7 @@ export const errorResponse = <Code extends ErrorCode>(code: Code, message: strin
   body: { code, message },
 });
 
-/** Names the authentication scheme, as RFC 6750 section 3 requires for every 401. */
+/** Names the authentication scheme. Every 401 must have such a header (RFC 9110 section 15.5.2). */
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 
 export const unauthorizedResponse = <Code extends ErrorCode>(code: Code, message: string) => ({
@@ -116,7 +116,10 @@ const unavailable = (code: ErrorCode, message: string, retryAfterSeconds: number
 export const storeUnavailable = () =>
   unavailable('store_unavailable', 'The service is temporarily unavailable. Try again later.', 5);
 
-/** Creates the 503 for a request that would wait too long in a queue. Even a full queue is processed within three seconds. */
+/**
+ * Creates the 503 for a request that would wait too long in a queue, or whose scan of posts takes too long. The waiting time in
+ * a queue is limited to about three seconds.
+ */
 export const overloaded = () => unavailable('overloaded', 'The service is busy. Try again later.', 3);
 
 export const shuttingDown = () => unavailable('shutting_down', 'The service is shutting down. Try again later.', 5);

@@ -29,7 +29,9 @@ export interface MoveStores {
  * Opens both sets of stores without reading their content. Locks the data directories exclusively, so that no service on this
  * machine uses them.
  *
- * @throws DataDirectoryInUseError
+ * @throws DataDirectoryInUseError, UnfinishedRestoreError
+ * @throws DiskFullError, DatabaseNotOpenedError for the embedded PostgreSQL
+ * @throws StoreUnavailableError if S3 has neither a region nor an endpoint
  */
 export async function openMoveStores(from: StoresConfig, to: StoresConfig, log: Log): Promise<MoveStores> {
   const closers = new Closers();

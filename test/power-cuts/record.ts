@@ -18,7 +18,7 @@ interface Phase {
 
 /** All requests to a service since its first start, and all disk operations of its stores. */
 export interface Recording {
-  /** The directory of the data. It is empty at first. The directory itself survives any power cut. */
+  /** The parent of the data directory. Only operations in it are recorded. It is empty at first, and survives any power cut. */
   root: string;
   phases: Phase[];
   requests: CompletedRequest[];
@@ -34,7 +34,7 @@ export async function readRecording(directory: string): Promise<Recording> {
   return { ...metadata, operations: readOperations(directory) };
 }
 
-/** Returns the data directory of a service below a root. */
+/** Returns the path of the data directory in a root. */
 export const dataDirectoryIn = (root: string) => join(root, 'data');
 
 /** Starts a service whose stores are recorded. */
@@ -81,7 +81,7 @@ const CLIENTS = 4;
  * WAL segment, a stop, a kill, and the starts after them.
  *
  * @param directory an existing directory for the trace
- * @param root an existing, empty directory for the data of the service
+ * @param root an existing, empty directory, in which the service creates its data directory
  */
 export async function record(t: Lifetime, directory: string, root: string, seed: string): Promise<Recording> {
   const phases: Phase[] = [];

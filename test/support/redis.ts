@@ -13,7 +13,7 @@ export function connectRedis(t: Lifetime, url: string): Redis {
 
 /**
  * Empties a Redis database and returns its URL. The databases are used in turn, so the server needs more databases than there
- * are concurrent tests. The database of `REDIS_URL`, number 0, has the counter and is never returned.
+ * are concurrent tests. The database of `REDIS_URL`, number 0, is never returned: its counter determines the next database.
  */
 export async function freshRedisUrl(t: Lifetime): Promise<string> {
   const url = new URL(process.env.REDIS_URL ?? '');

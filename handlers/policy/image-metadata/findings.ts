@@ -64,7 +64,10 @@ export class Findings {
     else this.#add({ at, length, bytes, fill: undefined });
   }
 
-  /** Adds an edit that overwrites a range without changing its length, so that the offsets of later bytes do not change. */
+  /**
+   * Adds an edit that overwrites a range with `bytes`, cut or padded to the length of the range, so that the offsets of later
+   * bytes do not change.
+   */
   overwrite(at: number, length: number, bytes: Buffer, fill = 0): void {
     this.#add({ at, length, bytes: bytes.subarray(0, length), fill });
   }

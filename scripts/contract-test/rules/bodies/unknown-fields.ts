@@ -24,7 +24,7 @@ export const unknownParameterRules = contract.map((operation) =>
     `unknown.query.${operation.id}`,
     `${methodAndPath(operation)} returns 400 for an undocumented query parameter, even if it is empty, and names it.`,
     async (users) => {
-      const { send } = await getSender(users, operation, 'unknown fields');
+      const { send } = await getSender(users, operation, 'unknown parameters');
       for (const names of [...UNKNOWN_PARAMETERS.map((name) => [name]), namesOfOthers(operation, parameters)]) {
         const query = names.map((name) => `${encodeURIComponent(name)}=`);
         const response = await send(400, validRequest(operation, query), exampleBody(operation));

@@ -44,8 +44,8 @@ const editedPost = (users: TestUsers) =>
   });
 
 /**
- * Returns the response to GET of a post. Checks that this response and the author's list show the post as the given response
- * to its creation or edit does.
+ * Reads a post that was just created or edited, and returns the response. Checks that this response and the author's list
+ * contain the same post as `body`, the body of the response to the creation or edit.
  */
 async function readPost({ send }: User, { body }: CheckedResponse): Promise<CheckedResponse> {
   const response = await send(200, `GET /posts/${body.id}`);
@@ -92,7 +92,7 @@ export const ENDPOINTS: Endpoint[] = [
       if (response.status !== 201) return notStored(response);
       const login = await anonymous.send([200, 400, 401], 'POST /auth/login', { json: { email, password } });
       const readResponse = await anonymous.send([200, 401], 'GET /auth/me', { token: login.body?.token });
-      // A successful login shows that the password is valid as it was sent.
+      // A successful login shows that the password was stored as it was sent.
       return { response, stored: { ...readResponse.body, password: login.status === 200 && password }, readResponse };
     },
   },
@@ -109,12 +109,12 @@ export const ENDPOINTS: Endpoint[] = [
     async sendValid(users, { password, ...values }) {
       const user = await updatedUser(users);
       if (password !== undefined) {
-        // With a wrong current_password, a valid password returns 401 and changes nothing.
+        // With a wrong current_password, the service responds with 401 to a valid new password, and changes nothing.
         const form = textForm({ password, current_password: WRONG_PASSWORD });
         const response = await user.send([400, 401], 'PUT /profiles/me', form);
         if (response.status === 400) return notStored(response);
       }
-      // The password was accepted, but not changed, so its stored value cannot be read.
+      // An accepted password was not stored, so it cannot be verified. The results contain it as it was sent.
       if (Object.keys(values).length === 0) {
         const readResponse = await readAccount(user);
         return { response: readResponse, stored: { password }, readResponse };

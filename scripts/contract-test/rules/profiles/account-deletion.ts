@@ -74,7 +74,7 @@ export const accountDeletionRules: Rule[] = [
 
   rule(
     'accounts.delete.account',
-    'Account deletion removes the account: its sessions, its login and its profile.',
+    'Account deletion ends all sessions of the account. Then a login returns 401, and GET of its profile returns 404.',
     async (users) => {
       const { deleted, otherSession, friend } = await deletedAccount(users);
       for (const { send } of [deleted, otherSession]) await send(401, 'GET /auth/me');
