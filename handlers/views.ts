@@ -5,7 +5,7 @@ import type { SessionRow } from '../db/schema.js';
 import type { components } from '../generated/types.js';
 import { errorResponse } from './http/errors.js';
 
-/* Views convert rows of the database to the schemas of the contract. */
+/* Functions that convert database rows to views: objects that match the schemas of the contract. */
 
 type Schemas = components['schemas'];
 

@@ -39,7 +39,7 @@ export interface Dataset {
   users: BenchUser[];
   /** The offsets of two measured pages. */
   offsets: readonly [number, number];
-  /** Accounts that only log in, because an account may have only 100 sessions. */
+  /** The emails of accounts for logins. There are many, because an account may have only 100 sessions. */
   loginEmails: string[];
   password: string;
   publicPostIds: number[];
@@ -48,7 +48,7 @@ export interface Dataset {
 
 const password = 'Quiet-Harbour-27';
 
-/** @param checkout the release that creates the data. A newer one migrates the data when it starts. */
+/** @param checkout the directory of the release that creates the data. A newer release migrates the data when it starts. */
 export async function createDataset(
   name: DatasetName,
   size: keyof typeof SIZES,
@@ -87,8 +87,8 @@ const MAX_LOGIN_ACCOUNTS = 500;
 
 /**
  * Returns the emails of users, most of whom have different first pages, the emails of other accounts for logins, and post ids.
- * Public users come first, so that all others see the image that the first one posts. The first user is the author of the
- * newest post, if that account is public.
+ * Users with public accounts come first, so that all users see the image that the first one posts. The first user is the
+ * author of the newest post, if that account is public.
  */
 async function readContent(environment: NodeJS.ProcessEnv) {
   const stores = await openBareStores(readConfig(environment).stores, { info: () => undefined, warn: console.warn });
@@ -115,8 +115,8 @@ async function readContent(environment: NodeJS.ProcessEnv) {
 }
 
 /**
- * Befriends each of some accounts with a different subset of the authors of the newest private posts, so that the first pages
- * of these accounts differ. Returns the ids of the accounts.
+ * Makes up to 16 accounts friends with different subsets of the authors of the newest private posts, so that the first pages
+ * of these accounts differ. Returns the ids of these accounts.
  */
 async function befriend({ graph }: BareStores, accounts: { id: number }[], posts: NewestPost[]): Promise<number[]> {
   const privateAuthors = posts.filter(({ isPrivate }) => isPrivate).map(({ author }) => author);

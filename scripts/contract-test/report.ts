@@ -129,7 +129,7 @@ function failureText([first, ...others]: Group, label: string): string {
   ].join('\n');
 }
 
-/** Returns the expectation, and the request and the response that did not meet it. */
+/** Returns the expected and the actual value, the request and the response of a failure as text. */
 export function describeFailure({ failure }: Outcome): string {
   const { expected, actual, request, response } = failure ?? {};
   return [

@@ -42,6 +42,7 @@ export function machineChecks(config: Config, installation: Installation | undef
 async function checkOpenFiles({ stores: { postgres, neo4j, s3 } }: Config): Promise<CheckResult> {
   const [files, { max }] = [await readMaxOpenFiles(), await readConnectionLimits()];
   const pools = (postgres ? postgres.poolSize + postgres.graphPoolSize : 0) + (neo4j?.poolSize ?? 0);
+  // For S3, there are two pools of this size: one for uploads, and one for other requests.
   const needed = max + pools + 2 * (s3?.poolSize ?? 0) + OTHER_FILES;
   const description = `ulimit -n ${files}: up to ${max} client connections in each process`;
   if (needed <= files) return ok(description);
@@ -79,7 +80,7 @@ async function checkFreeSpace(root: string, isEmbedded: boolean): Promise<CheckR
 /** Checks the embedded database without opening it, which would replay WAL and prevent a service from starting. */
 async function checkEmbedded(root: string): Promise<CheckResult> {
   if (!existsSync(join(root, 'postgres'))) return ok('none yet: the first start creates it');
-  if (!(await isServiceRunning(root))) return skipped('not opened; no service uses it. npm run verify opens it');
+  if (!(await isServiceRunning(root))) return skipped('not opened, and no service uses it: npm run verify checks it');
   const pid = (await readFile(join(root, 'lock'), 'utf8')).trim();
   return skipped(`not opened: process ${pid} uses it. See /readyz and /metrics of the service`);
 }

@@ -14,7 +14,8 @@ const JSON_TYPES = [
   ...['application/json; charset=utf-16', 'text/plain', 'application/JSON', 'application/json;'],
   ...['application/ld+json', 'x'],
 ];
-const BROKEN_JSON = [
+/** Bodies that are malformed, or valid JSON that code may not expect. */
+const UNUSUAL_JSON = [
   ...words(`{ [ {}{} {"a":1,} {'a':1} \ufeff{} null "x" 1e999 {"a":01} {"__proto__":{"x":1}} {"a":"\\ud800"}`),
   ...['', '{"a":"\u0000"}'],
 ];
@@ -22,7 +23,7 @@ const BROKEN_JSON = [
 /** Returns a JSON body: the operation's example with changed fields, or malformed or arbitrary JSON. */
 export function jsonBody(random: Random, fixture: Fixture, operation: ContractOperation): Body {
   const type = usually(random, 'application/json', JSON_TYPES);
-  if (random.chance(0.05)) return { type, body: Buffer.from(random.pick(BROKEN_JSON)) };
+  if (random.chance(0.05)) return { type, body: Buffer.from(random.pick(UNUSUAL_JSON)) };
   if (random.chance(0.01)) return { type, body: Buffer.from('[{"a":'.repeat(1 + random.below(10_000))) };
   if (random.chance(0.01)) return { type, body: Buffer.from(JSON.stringify('x'.repeat(random.below(100_000)))) };
   if (random.chance(0.03)) return { type, body: Buffer.from(JSON.stringify(json(random))) };
@@ -84,12 +85,12 @@ export function formBody(random: Random, fixture: Fixture, operation: ContractOp
 }
 
 function part(random: Random, name: string, value: Buffer): Buffer {
-  const quoted = name.replace(/["\r\n]/g, '_');
-  const disposition = usually(random, `Content-Disposition: form-data; name="${quoted}"`, [
+  const safeName = name.replace(/["\r\n]/g, '_');
+  const disposition = usually(random, `Content-Disposition: form-data; name="${safeName}"`, [
     'Content-Disposition: form-data',
     'Content-Disposition: attachment; name=title',
     'X: y',
-    `content-disposition: form-data; name=${quoted}; name="b"`,
+    `content-disposition: form-data; name=${safeName}; name="b"`,
   ]);
   const type = random.chance(0.05) ? `\r\nContent-Type: ${random.pick(PART_TYPES)}` : '';
   return Buffer.concat([Buffer.from(`${disposition}${type}\r\n\r\n`), value, Buffer.from('\r\n')]);

@@ -7,7 +7,7 @@ import { type RequestOptions, type TestResponse, toTestResponse } from './reques
 
 export interface HttpOptions extends Omit<RequestOptions, 'headers'> {
   headers?: OutgoingHttpHeaders;
-  /** `false` opens a connection for this request. */
+  /** `false` sends the request on a new connection of its own. */
   agent?: Agent | false;
   localAddress?: string | undefined;
   /** The longest time without data. */

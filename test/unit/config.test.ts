@@ -107,9 +107,9 @@ t.test('each variable sets its option', async (t) => {
 });
 
 const BAD_NUMBERS = ['x', '-1', '1.5', '1e3', '0x10', ' 1', '1 ', '+1', '1_000', '99999999999999999999', 'NaN', '1\n2'];
-const POSITIVE_INTEGERS = VARIABLE_NAMES.filter((name) => /_(MAX|MAX_BYTES|WINDOW|POOL|TIMEOUT)$/.test(name));
+const POSITIVE_INTEGER_NAMES = VARIABLE_NAMES.filter((name) => /_(MAX|MAX_BYTES|WINDOW|POOL|TIMEOUT)$/.test(name));
 const INVALID_VALUES: Record<string, string[]> = {
-  ...Object.fromEntries(POSITIVE_INTEGERS.map((name) => [name, [...BAD_NUMBERS, '0']])),
+  ...Object.fromEntries(POSITIVE_INTEGER_NAMES.map((name) => [name, [...BAD_NUMBERS, '0']])),
   REDIS_TIMEOUT: [...BAD_NUMBERS, '0', '86400001'],
   S3_TIMEOUT: [...BAD_NUMBERS, '0', '300001'],
   HOST: ['two words', 'x/y', 'jo@x', 'x:80'],
@@ -150,7 +150,7 @@ const INVALID_VALUES: Record<string, string[]> = {
   OTEL_SDK_DISABLED: ['yes', '1'],
 };
 
-t.test('rejects an invalid value in one line that names its variable', async (t) => {
+t.test('rejects an invalid value with a one-line message that names its variable', async (t) => {
   for (const [name, values] of Object.entries(INVALID_VALUES)) {
     for (const value of values) {
       t.match(messageFor({ [name]: value }), new RegExp(`^${name}: .{10,}$`), `${name}=${JSON.stringify(value)}`);
@@ -256,7 +256,7 @@ t.test('warns once about each questionable setting, and not about its safe alter
   }
 });
 
-t.test('an invalid variable stops the start with one line, before any store is opened', async (t) => {
+t.test('with an invalid variable, the start fails with a one-line message, before any store is opened', async (t) => {
   const DATA_DIR = join(await temporaryDirectory(t), 'data');
   const { code, output } = await startAndFail(t, { DATA_DIR, PORT: 'http', TOKEN_KEYS: 'hunter2hunter2' });
   t.equal(code, 1);

@@ -35,7 +35,7 @@ t.test('new connections of an address, in any notation, are delayed after ten re
   await once(delayed, 'resume');
 });
 
-t.test('connections of a flooder that would wait for more than ten seconds are closed', async (t) => {
+t.test('new connections that would be delayed for more than ten seconds are closed', async (t) => {
   const { refuse, accept } = await startServer(t);
   refuse('127.0.0.1', 10);
   const accepted: Socket[] = [];

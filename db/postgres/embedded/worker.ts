@@ -5,9 +5,9 @@ import { openCluster } from './cluster.js';
 import type { Command, Report, WorkerInput } from './messages.js';
 
 /*
- * The thread of the embedded PostgreSQL. It passes messages of the wire protocol between the port of a client and PGlite.
- * PostgreSQL has a single session. A new connection therefore closes the port of the previous connection and resets the
- * session. Messages are processed in order, and the thread is blocked while PostgreSQL processes a message.
+ * The thread of the embedded PostgreSQL. It passes messages of the wire protocol between a client's `MessagePort` and PGlite.
+ * PGlite has a single session. A new connection therefore closes the port of the previous connection and resets the
+ * session. Messages are processed in order, and the thread is blocked while PGlite processes a message.
  */
 
 const report = (message: Report) => parentPort?.postMessage(message);

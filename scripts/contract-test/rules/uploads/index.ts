@@ -9,7 +9,7 @@ import { typeRules } from './types.js';
 
 const rules = [...typeRules, ...metadataRules, ...sizeRules, ...dimensionRules, ...partRules, ...removalRules];
 
-/** Returns the form at the end of a rule's id. The other rules create posts, so they belong to the first form. */
+/** Returns the form whose id ends the id of a rule. Rules without one create posts, so they belong to the first form. */
 const formOf = ({ id }: { id: string }) => FORMS.find((form) => id.endsWith(`.${form.id}`)) ?? FORMS[0];
 
 /** A subject for each form. Each form changes an image of its own, so the subjects can run concurrently. */
