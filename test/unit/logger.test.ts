@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -59,30 +59,55 @@ t.test('text shows levels, fields and errors, and no control characters', async 
   t.notMatch(lines[3], 'secret');
 });
 
-/** Starts a program that can use `log`, a logger that writes to standard output. */
-function spawnLogging(t: Test, program: string, { stdout = 'pipe' as 'pipe' | number, logFormat = 'json' } = {}) {
-  const module = import.meta.resolve('../../handlers/config/logger.js');
-  const prelude = `
-    import fs from 'node:fs';
-    const { createLogger } = await import('${module}');
-    const log = createLogger({ logLevel: 'info', logFormat: '${logFormat}' });
-    const logLines = (count) => { for (let line = 0; line < count; line += 1) log.info({ line }, 'a line'); };`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', prelude + program], {
+/** Returns a program that can use `fs`, `log`, a logger that writes to standard output, and `logLines`. */
+const loggingProgram = (program: string, logFormat = 'json') => `
+  import fs from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  import { setTimeout as sleep } from 'node:timers/promises';
+  /** Replaces \`fs.write\`. */
+  const replaceWrite = (write) => { fs.write = write; syncBuiltinESMExports(); };
+  const { createLogger } = await import('${import.meta.resolve('../../handlers/config/logger.js')}');
+  const log = createLogger({ logLevel: 'info', logFormat: '${logFormat}' });
+  const logLines = (count, more = '') => {
+    for (let line = 0; line < count; line += 1) log.info({ line, more }, 'a line');
+  };
+  ${program}`;
+
+/** Starts a program, which is killed when the test ends. `reader` is a shell command that reads its standard output. */
+function spawnLogging(
+  t: Test,
+  program: string,
+  { stdout = 'pipe' as 'pipe' | number, logFormat = 'json', reader = '' } = {},
+) {
+  const command = `${reader ? '' : 'exec '}"$0" --input-type=module --eval "$1"${reader && ` | ${reader}`}`;
+  const child = spawn('bash', ['-c', command, process.execPath, loggingProgram(program, logFormat)], {
     stdio: ['ignore', stdout, 'pipe'],
   });
   t.teardown(() => child.kill('SIGKILL'));
   return child;
 }
 
+/** Checks that the output consists of complete lines, numbered from 0. */
+function expectLines(t: Test, output: string, count: number): void {
+  const lines = output.trimEnd().split('\n');
+  t.same(
+    lines.map((line) => JSON.parse(line).line),
+    Array.from({ length: count }, (_, index) => index),
+  );
+}
+
+/** Longer than a process waits at its exit, even on a busy machine. */
+const exitOf = async (child: ChildProcess) => (await once(child, 'exit', { signal: AbortSignal.timeout(30_000) }))[0];
+
 t.test('lines are complete in each write, so that those of several workers do not mix', async (t) => {
   const { stderr } = spawnLogging(
     t,
     `
     const { write } = fs;
-    fs.write = (fd, text, ...rest) => {
-      console.error(JSON.stringify(text));
-      return write(fd, text, ...rest);
-    };
+    replaceWrite((fd, bytes, ...rest) => {
+      console.error(JSON.stringify(String(bytes)));
+      return write(fd, bytes, ...rest);
+    });
     logLines(500);`,
   );
   const writes: string[] = (await streamText(stderr as Readable))
@@ -94,18 +119,32 @@ t.test('lines are complete in each write, so that those of several workers do no
     t.ok(Buffer.byteLength(text) <= 4096);
     t.match(text, /^\{.*\}\n$/s);
   }
-  t.equal(writes.join('').match(/"msg":"a line"/g)?.length, 500);
+  expectLines(t, writes.join(''), 500);
 });
 
 t.test('lines that wait when the process exits are written', async (t) => {
   const { stdout } = spawnLogging(t, 'logLines(500); process.exit();');
-  t.equal((await streamText(stdout as Readable)).match(/"msg":"a line"/g)?.length, 500);
+  expectLines(t, await streamText(stdout as Readable), 500);
+});
+
+t.test('lines are complete although a slow reader has filled the pipe when the process exits', async (t) => {
+  const program = "logLines(40, 'x'.repeat(9000)); await sleep(200); process.exit();";
+  const { stdout } = spawnLogging(t, program, { reader: '(sleep 0.5; cat)' });
+  expectLines(t, await streamText(stdout as Readable), 40);
+});
+
+t.test('a write that fails is repeated at the exit', async (t) => {
+  const program = `
+    replaceWrite((fd, bytes, callback) => callback(Object.assign(new Error('full'), { code: 'ENOSPC' })));
+    logLines(20);
+    await sleep(20);
+    process.exit();`;
+  const { stdout } = spawnLogging(t, program);
+  expectLines(t, await streamText(stdout as Readable), 20);
 });
 
 t.test('a process exits although nobody reads its log', async (t) => {
-  const child = spawnLogging(t, 'logLines(5000); process.exit();');
-  const [code] = await once(child, 'exit');
-  t.equal(code, 0);
+  t.equal(await exitOf(spawnLogging(t, 'logLines(5000); process.exit();')), 0);
 });
 
 const skip = existsSync('/dev/full') ? false : 'needs /dev/full';
@@ -123,7 +162,7 @@ t.test('a process runs and exits although its log cannot be written', { skip }, 
     for (const before of [failedWrites, '']) {
       const program = `${before}; logLines(500); console.error('done'); process.exit();`;
       const child = spawnLogging(t, program, { stdout: fullDisk, logFormat });
-      const [stderr, [code]] = await Promise.all([streamText(child.stderr as Readable), once(child, 'exit')]);
+      const [stderr, code] = await Promise.all([streamText(child.stderr as Readable), exitOf(child)]);
       t.equal(code, 0, logFormat);
       t.match(stderr, /^done$/m);
     }
