@@ -17,16 +17,22 @@ export interface Readers extends FeedReaders {
   isWithinQuota(query: QuotaQuery): Promise<boolean>;
 }
 
-export function createReaders({ db, graph }: { db: Database; graph: SocialGraph }, observer: Observer): Readers {
+/** @param isEmbedded whether PostgreSQL is embedded */
+export function createReaders(
+  { db, graph }: { db: Database; graph: SocialGraph },
+  observer: Observer,
+  isEmbedded: boolean,
+): Readers {
   const batchOptions = (name: keyof Readers) => observedBatches(observer, name);
   /**
-   * For lookups with the same result for many requests, and for the first lookups of a request: if these run in large batches,
-   * the later lookups of the same requests do too.
+   * For the first lookups of a request. The embedded PostgreSQL runs one statement at a time, so a second batch would only be
+   * smaller, as would the batches of the later lookups of the same requests. On a server, a statement that hangs should not
+   * delay all requests.
    */
-  const oneAtATime = (name: keyof Readers) => ({ ...batchOptions(name), maxInFlight: 1 });
+  const firstLookup = (name: keyof Readers) => ({ ...batchOptions(name), ...(isEmbedded && { maxInFlight: 1 }) });
   const relations = batched((queries: RelationsQuery[]) => readRelations(graph, queries), batchOptions('relations'));
   return {
-    session: batched((ids) => findSessions(db, ids), oneAtATime('session')),
+    session: batched((ids) => findSessions(db, ids), firstLookup('session')),
     account: batched((ids) => findAccounts(db, ids), batchOptions('account')),
     isWithinQuota: batched((queries: QuotaQuery[]) => areWithinQuota(db, queries), batchOptions('isWithinQuota')),
     postIfPublicOrOwn: batched(
@@ -34,9 +40,12 @@ export function createReaders({ db, graph }: { db: Database; graph: SocialGraph 
       batchOptions('postIfPublicOrOwn'),
     ),
     posts: batched((lists: (readonly number[])[]) => readPosts(db, lists), batchOptions('posts')),
-    newestPosts: batched((counts) => readLargest(newestPosts, db, counts), oneAtATime('newestPosts')),
+    newestPosts: batched((counts) => readLargest(newestPosts, db, counts), firstLookup('newestPosts')),
     newestIds: batched((counts) => readLargest(newestIds, db, counts), batchOptions('newestIds')),
-    newestPublicIds: batched((counts) => readLargest(newestPublicIds, db, counts), oneAtATime('newestPublicIds')),
+    newestPublicIds: batched((counts) => readLargest(newestPublicIds, db, counts), {
+      ...batchOptions('newestPublicIds'),
+      maxInFlight: 1,
+    }),
     friendsOf: batched((people) => graph.friendsOfEach(people), batchOptions('friendsOf')),
     relations,
     friends: friendsLookup(relations),

@@ -191,7 +191,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   return {
     ...stores,
     outbox,
-    read: createReaders(stores, observer),
+    read: createReaders(stores, observer, !config.postgres),
     write: createWriters(stores, observer),
     deepPages: createConcurrencyLimiter(DEEP_PAGE_LIMITS),
     largePages: createConcurrencyLimiter(LARGE_PAGE_LIMITS),

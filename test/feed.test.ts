@@ -175,7 +175,7 @@ t.test(
     const [[hidden], [viewer]] = [await createUsers(1, { private: true }), await createUsers(1)];
     await seed([hidden as TestUser], WINDOW_POSTS);
     const batches: string[] = [];
-    const read = createReaders(service.stores, { ...noopObserver, batch: (name) => void batches.push(name) });
+    const read = createReaders(service.stores, { ...noopObserver, batch: (name) => void batches.push(name) }, false);
     const stores = { ...service.stores, read };
     for (const [limit, usesWindow] of [
       [19, true],
@@ -196,7 +196,7 @@ t.test(
 t.test('only one scan for public posts runs at a time', async (t) => {
   const sizes: number[] = [];
   const observer = { ...noopObserver, batch: (_: string, size: number) => void sizes.push(size) };
-  const { newestPublicIds } = createReaders(service.stores, observer);
+  const { newestPublicIds } = createReaders(service.stores, observer, false);
   const scans: Promise<unknown>[] = [];
   await db.transaction().execute(async (trx) => {
     await sql`lock table posts`.execute(trx);
