@@ -334,6 +334,7 @@ t.test('exits with 2 and one line if it cannot run', async (t) => {
     [['--base-url', unreachable, '--known-failures', 'no.txt'], /^ENOENT: .*no.txt/],
     [['--base-url', unreachable, '--only-failed', 'README.md'], /^README.md is not a JSON report of a run$/],
     [['--base-url', unreachable, '--json', '.'], /^EISDIR: /],
+    [['--base-url', unreachable, '--json', 'no-such-folder/'], /^ENOENT: /],
     [['--base-url', unreachable, '--timeout', 'long'], /^--timeout: /],
     [['--base-url', unreachable, '--timeout', 'Infinity'], /^--timeout: /],
     [['--base-url', unreachable], /^Contract .*\nno response to POST \/auth\/login: .*ECONNREFUSED/],

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { access, constants, open, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CommandError } from '../support/command-error.js';
 import { createProgressBar } from '../support/progress.js';
@@ -8,7 +8,7 @@ import { NoResponseError } from './client.js';
 import { version } from './document.js';
 import { junitReport } from './junit.js';
 import { jsonReport, markdownReport, textReport } from './report.js';
-import { allRules, isUnexpectedFailure, type Run, run } from './run.js';
+import { allRules, isDocumentRule, isUnexpectedFailure, type Run, run } from './run.js';
 import { idMatcher, readFailedIds, readIdList } from './selection.js';
 
 const OPTIONS = {
@@ -84,10 +84,11 @@ async function selectIds({ only, skip, 'only-failed': onlyFailed, slow }: Argume
   }
   const failed = onlyFailed === undefined ? undefined : await readFailedIds(onlyFailed);
   if (failed?.length === 0) throw new CommandError(`${onlyFailed}: no rule failed`);
-  // The rules of the document check the responses to the requests of all other rules.
-  const isFailed = (id: string) => !failed || failed.includes(id) || failed.some((one) => one.startsWith('document.'));
+  const selectsAll = failed === undefined || failed.some(isDocumentRule);
   const [isWanted, isSkipped] = [only.length > 0 ? idMatcher(only) : () => true, idMatcher(skip)];
-  const ids = rules.map(({ id }) => id).filter((id) => isWanted(id) && !isSkipped(id) && isFailed(id));
+  const ids = rules
+    .map(({ id }) => id)
+    .filter((id) => isWanted(id) && !isSkipped(id) && (selectsAll || failed.includes(id)));
   if (ids.length === 0) throw new CommandError('no rule is selected; slow rules need --slow');
   return new Set(ids);
 }
@@ -120,9 +121,10 @@ const REPORTS = [
 /** Throws if a report cannot be written to this file: otherwise the results of a long run would be lost. */
 async function checkIsWritable(file: string): Promise<void> {
   try {
-    await (await open(file, 'r+')).close();
+    // Does not create the file: if no rule can be checked, there is no report.
+    await (await open(file, constants.O_WRONLY)).close();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || basename(file) === '' || file.endsWith('/')) throw error;
     await access(dirname(file), constants.W_OK);
   }
 }

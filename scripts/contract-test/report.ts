@@ -47,7 +47,7 @@ export function skipReason({ verdict, known, reason, failure }: Outcome): string
 
 /** Returns the report for a terminal. */
 export function textReport(run: Run, context: ReportContext): string {
-  const { outcomes, counts, accounts, seconds, undeletedAccounts } = run;
+  const { outcomes, counts, accounts, seconds } = run;
   const subjects = bySubject(outcomes);
   const width = Math.max(0, ...subjects.map(([name]) => name.length));
   return [
@@ -59,7 +59,6 @@ export function textReport(run: Run, context: ReportContext): string {
     ...groupFailures(outcomes).map((group) => failureText(group, paint('red', 'Failed'))),
     ...remarks(run, context).map((remark) => `${remark}\n`),
     `${tally(outcomes)}; ${counts.strict + counts.general} requests (${counts.strict} strict), ${accounts} accounts, ${seconds.toFixed(1)} s`,
-    ...(undeletedAccounts.length > 0 ? [`Accounts that could not be deleted: ${undeletedAccounts.join(', ')}`] : []),
   ].join('\n');
 }
 
@@ -96,13 +95,14 @@ export function jsonReport({ outcomes, accounts, ...run }: Run, { baseUrl, seed 
   return JSON.stringify({ contract: version, baseUrl, seed, ...run, accounts, rules: outcomes }, null, 2);
 }
 
-function remarks({ outcomes, ended }: Run, { knownFailuresFile }: ReportContext): string[] {
+function remarks({ outcomes, ended, undeletedAccounts }: Run, { knownFailuresFile }: ReportContext): string[] {
   const knownIds = (verdict: Outcome['verdict']) =>
     outcomes.flatMap((outcome) => (outcome.known && outcome.verdict === verdict ? [outcome.id] : [])).join(', ');
   const [failing, passing] = [knownIds('failed'), knownIds('passed')];
   return [
     failing && `Known failures: ${failing}`,
     passing && `Now passing, can be removed from ${knownFailuresFile}: ${passing}`,
+    undeletedAccounts.length > 0 ? `Accounts that could not be deleted: ${undeletedAccounts.join(', ')}` : '',
     ended === 'interrupted' ? 'Interrupted: the other rules were not checked.' : '',
     ended === 'bailed' ? 'Stopped after the first failure: the other rules were not checked.' : '',
   ].filter((remark) => remark !== '');

@@ -72,12 +72,17 @@ export const isUnexpectedFailure = ({ verdict, known }: Outcome) => verdict === 
 /** The approximate number of requests of a run without slow rules, including account deletion. A test checks it. */
 export const FULL_RUN_REQUESTS: RequestCounts = { strict: 780, general: 6800 };
 
-/** A rule for each operation. It checks the responses to the requests of all other rules. */
+/** A rule for each operation: see `isDocumentRule`. */
 const documentRules = contract.map(({ id, method, path }) => ({
   operation: id,
   id: `document.${id}`,
   sentence: `Every response to ${method} ${path} has only a status, headers and a body that openapi.yaml declares for it.`,
 }));
+
+const documentRuleIds: ReadonlySet<string> = new Set(documentRules.map(({ id }) => id));
+
+/** Returns whether a rule sends no requests, but checks the responses to those of all other rules. */
+export const isDocumentRule = (id: string) => documentRuleIds.has(id);
 
 const requestingRules = groups.flat().flatMap(({ rules }) => rules);
 
