@@ -66,7 +66,7 @@ const timeoutMs = integer(1, DAY_SECONDS * 1000);
 /** At most five minutes, because an image can be claimed only for a limited time (see `pending-images.ts`). */
 const s3TimeoutMs = integer(1, 5 * 60 * 1000);
 
-/** 100 years. RFC 3339 and cookies cannot express times from the year 10000 on. */
+/** 100 years: expiry times stay far below the year 10000, which RFC 3339 and cookies cannot express. */
 const MAX_TTL_SECONDS = 100 * 365 * DAY_SECONDS;
 
 const VALIDATORS = {

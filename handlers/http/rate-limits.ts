@@ -88,8 +88,8 @@ export async function createRateLimiter(
       logSecurityEvent(request.log, 'throttled', { address: request.ip, reason: 'rate_limit' });
     }
     const { socket } = request.raw;
-    // Several users of one address can exceed the strict limit, and an untrusted page the cross-site limit of its visitor. In
-    // these buckets, only pipelined requests count as a flood, because no browser sends them.
+    // Several users of one address can exceed the strict limit, and an untrusted page can exceed the cross-site limit of its
+    // visitor. In these buckets, only pipelined requests count as a flood, because no browser sends them.
     const isFlood = bucket === 'general' || hasPipelined(socket);
     // Connections of a proxy are not delayed: it sends the requests of other clients, and requests of its own.
     const isDirect = request.ip === socket.remoteAddress && !includesAddress(proxies, request.ip);
@@ -111,7 +111,7 @@ const refusalKey = (request: FastifyRequest, bucket: Bucket) => `${bucket} ${key
 /** Counts a request. Returns the state of the counter of its address. */
 type Counter = ReturnType<FastifyInstance['createRateLimit']>;
 
-/** Creates the counter of a bucket. It counts in Redis, or in memory if Redis is not configured or unavailable. */
+/** Creates the function that counts the requests of a bucket, in Redis if it is configured and available, or in memory. */
 async function createCounter(
   server: FastifyInstance,
   bucket: Bucket,
@@ -164,7 +164,7 @@ class MemoryStore {
   }
 }
 
-/** Registers a counter in a Fastify scope of its own, because the plugin has one store per scope. */
+/** Creates a function that counts requests, in a Fastify scope of its own, because the plugin has one store per scope. */
 async function registerCounter(server: FastifyInstance, options: RateLimitPluginOptions): Promise<Counter> {
   let counter: Counter | undefined;
   await server.register(async (scope) => {

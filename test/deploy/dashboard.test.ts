@@ -35,7 +35,7 @@ t.test('every query names metrics and labels that a running service has', async 
   for (const { title, expr } of queries) t.same(unknownNames(expr, exposition), [], title);
 });
 
-t.test('every query selects the job, and every legend a label of its query', async (t) => {
+t.test('every query selects the job, and every legend uses only labels that its query groups by', async (t) => {
   for (const { title, expr, legendFormat } of queries) {
     const selectors = expr.match(/\{[^}]*\}/g) ?? [];
     t.ok(selectors.length > 0, title);

@@ -19,14 +19,14 @@ const HOSTS = ['127.0.20.1', '127.0.20.2'] as const;
 /** As in `compose.yaml`: longer than the proxy takes to see that a process is stopping. */
 const SHUTDOWN_DELAY_SECONDS = 5;
 
-/** Long, since a busy machine must not look like an outage: a retry of a write that timed out may fail. */
+/** Long, so that no write times out on a busy machine. Such a write may still be applied, so that its retry fails. */
 const TIMEOUTS = { ...LONG_TIMEOUTS, S3_TIMEOUT: '20000', REDIS_TIMEOUT: '5000' };
 
 /** Test options that skip a test of the whole deployment where it cannot run. */
 export const needsDeployment = { skip: whyNotDeployable() };
 
 function whyNotDeployable(): string | false {
-  if (process.platform !== 'linux') return 'only Linux has the addresses 127.0.0.0/8';
+  if (process.platform !== 'linux') return 'needs Linux: other systems do not listen on all addresses of 127.0.0.0/8';
   if (!findCommand('caddy')) return 'needs caddy: apt-get install caddy';
   return needsAllServers.skip;
 }

@@ -2,7 +2,7 @@ import t from 'tap';
 import { expectConsistentStores } from '../support/consistency.js';
 import { checkContract, failuresIn } from '../support/contract-run.js';
 import { picture } from '../support/picture.js';
-import { openRaces, repeatUntilSettled, sendTwiceConcurrently, startBalancer } from '../support/races.js';
+import { repeatUntilSettled, sendTwiceConcurrently, startBalancer, startRaceServices } from '../support/races.js';
 import { createPost, PASSWORD, type TestUser } from '../support/service.js';
 import { createFixtures } from '../support/store-fixtures.js';
 import { needsServers } from '../support/stores.js';
@@ -12,7 +12,7 @@ import { needsServers } from '../support/stores.js';
  * race, the stores must be consistent.
  */
 
-const { createUser, send, run, services } = await openRaces(t);
+const { createUser, send, run, services } = await startRaceServices(t);
 const [{ stores }] = services;
 const { db } = stores;
 

@@ -17,7 +17,7 @@ const CONCURRENT_ROUNDS = 8;
 const TIMEOUT_MS = 600_000;
 
 /** Starts two services on one set of stores, each with its own relay and batches, or one if the stores are embedded. */
-export async function openRaces(t: Test) {
+export async function startRaceServices(t: Test) {
   t.setTimeout(TIMEOUT_MS);
   const first = await startTestService(t, LONG_TIMEOUTS);
   const others = onServices ? [await startTestService(t, { ...first.environment, ...LONG_TIMEOUTS })] : [];
@@ -76,12 +76,14 @@ export async function repeatUntilSettled<Result>(
   const repeat = async (request: () => Promise<unknown>) => {
     while (!isSettled) await request();
   };
-  const repeated = requests.map(repeat);
+  const repeated = Promise.all(requests.map(repeat));
+  // A rejection is thrown below, once the result is known.
+  repeated.catch(() => undefined);
   try {
     return await result;
   } finally {
     isSettled = true;
-    await Promise.all(repeated);
+    await repeated;
   }
 }
 

@@ -146,7 +146,7 @@ export const http: Subject = {
 
     rule(
       'http.head.document',
-      'HEAD of the document and its explorer returns the status and the headers of GET without the body.',
+      'HEAD of /docs, /openapi.yaml and /openapi.json returns the status and the headers of GET without the body.',
       async (users) => {
         for (const path of DOCUMENT_PATHS) await expectHeadLikeGet(users.anonymous, path);
       },

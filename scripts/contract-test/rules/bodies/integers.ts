@@ -56,7 +56,7 @@ const joinQuery = (parameters: string[]) => `?${parameters.join('&')}`;
 const validValue = ({ schema }: ContractOperation['query'][number]): string =>
   (schema as Range).maximum === UNUSED_ID ? String(UNUSED_ID) : '5';
 
-/** Returns the query in which every parameter is an integer in this spelling. */
+/** Returns a query with a valid value for every parameter, rewritten in this spelling. */
 const queryInSpelling = ({ query }: ContractOperation, rewrite: (digits: string) => string): string =>
   joinQuery(query.map((parameter) => `${parameter.name}=${rewrite(validValue(parameter))}`));
 
