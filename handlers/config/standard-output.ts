@@ -1,10 +1,11 @@
-import { write as writeInBackground, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 
 /*
- * Writes log lines to standard output in the background, so that a slow reader does not delay requests.
+ * Writes log lines to standard output, all lines of an event loop iteration together. A full pipe does not delay requests,
+ * because writes to it fail immediately and are repeated later.
  *
- * pino's own destination is not used, because its flush at exit repeats a failing write forever, and loses the lines of a write
- * that is about to be repeated.
+ * pino's own destination is not used, because its flush at exit repeats a failing write forever, and it loses or reorders lines
+ * if a write is in progress at that moment.
  */
 
 /** The maximum size of the lines that wait while standard output accepts none. Further lines are dropped. */
@@ -16,15 +17,23 @@ const MAX_WAITING_BYTES = 1024 * 1024;
  */
 const MAX_WRITE_BYTES = 4096;
 
-/** The wait before a failed write is repeated, for example because the reader is slow or the disk is full. */
+/** The wait before a write to a full pipe is repeated. A pipe usually holds 64 KiB, so this allows 6 MiB per second. */
+const FULL_RETRY_MS = 10;
+
+/** The wait before another failed write is repeated, for example because the disk is full. */
 const RETRY_MS = 100;
 
-/** How long the exit of the process waits for a reader that reads nothing. */
+/** How long the exit of the process waits for the reader of a full pipe. */
 const MAX_EXIT_WAIT_MS = 1000;
 
-const EXIT_RETRY_MS = 20;
+const EXIT_RETRY_MS = 5;
 
 const STDOUT = 1;
+
+/** The private handle of a stream that is a pipe or a socket. */
+interface WithHandle {
+  _handle?: { setBlocking?(isBlocking: boolean): void };
+}
 
 /** Opens standard output as a destination of pino. */
 export function openStandardOutput(): { write(line: string): void } {
@@ -32,52 +41,39 @@ export function openStandardOutput(): { write(line: string): void } {
   const chunks: string[] = [];
   let lastChunkBytes = 0;
   let waitingBytes = 0;
-  /** The bytes to write next: a chunk, or the rest of one. Empty if no chunk has been started. */
+  /** The chunk that is being written, or the rest of it. */
   let current: Buffer = Buffer.alloc(0);
-  let isWriting = false;
-  let retry: NodeJS.Timeout | undefined;
+  let isScheduled = false;
+  let exitDeadline: number | undefined;
+  const handle = process.stdout.isTTY ? undefined : (process.stdout as WithHandle)._handle;
 
-  /** Returns the bytes to write next. Empty if no line is waiting. */
-  function peek(): Buffer {
-    if (current.length === 0) current = Buffer.from(chunks.shift() ?? '');
-    return current;
-  }
-
-  function advance(bytes: number): void {
-    current = current.subarray(bytes);
-    waitingBytes -= bytes;
+  /** Writes the waiting lines until a write fails. Returns the code of the failure, or undefined. */
+  function writeWaiting(): string | undefined {
+    try {
+      for (;;) {
+        if (current.length === 0) current = Buffer.from(chunks.shift() ?? '');
+        if (current.length === 0) return undefined;
+        // Node has made the pipe non-blocking. A worker that shares it makes it blocking again when it exits.
+        handle?.setBlocking?.(false);
+        const written = writeSync(STDOUT, current);
+        current = current.subarray(written);
+        waitingBytes -= written;
+      }
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code ?? 'unknown';
+    }
   }
 
   function writeNext(): void {
-    retry = undefined;
-    const bytes = peek();
-    if (bytes.length === 0) return;
-    isWriting = true;
-    writeInBackground(STDOUT, bytes, (error, written) => {
-      isWriting = false;
-      if (error) {
-        retry = setTimeout(writeNext, RETRY_MS).unref();
-        return;
-      }
-      advance(written);
-      writeNext();
-    });
+    const failure = writeWaiting();
+    isScheduled = failure !== undefined;
+    if (failure) setTimeout(writeNext, failure === 'EAGAIN' ? FULL_RETRY_MS : RETRY_MS).unref();
   }
 
-  /** Writes the waiting lines, until a write fails or the reader reads nothing for too long. */
   function writeAtExit(): void {
-    // A write in the background completes before the process ends.
-    if (isWriting) advance(current.length);
-    let deadline = performance.now() + MAX_EXIT_WAIT_MS;
-    for (let bytes = peek(); bytes.length > 0; bytes = peek()) {
-      try {
-        advance(writeSync(STDOUT, bytes));
-        deadline = performance.now() + MAX_EXIT_WAIT_MS;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > deadline) return;
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EXIT_RETRY_MS);
-      }
-    }
+    exitDeadline ??= performance.now() + MAX_EXIT_WAIT_MS;
+    while (writeWaiting() === 'EAGAIN' && performance.now() < exitDeadline)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EXIT_RETRY_MS);
   }
 
   process.on('exit', writeAtExit);
@@ -96,7 +92,11 @@ export function openStandardOutput(): { write(line: string): void } {
         chunks.push(line);
         lastChunkBytes = bytes;
       }
-      if (!isWriting && !retry) writeNext();
+      // During the exit, other handlers may still log.
+      if (exitDeadline !== undefined) return writeAtExit();
+      if (isScheduled) return;
+      isScheduled = true;
+      setImmediate(writeNext);
     },
   };
 }

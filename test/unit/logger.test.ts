@@ -64,8 +64,8 @@ const loggingProgram = (program: string, logFormat = 'json') => `
   import fs from 'node:fs';
   import { syncBuiltinESMExports } from 'node:module';
   import { setTimeout as sleep } from 'node:timers/promises';
-  /** Replaces \`fs.write\`. */
-  const replaceWrite = (write) => { fs.write = write; syncBuiltinESMExports(); };
+  const { writeSync } = fs;
+  const replaceWriteSync = (replacement) => { fs.writeSync = replacement; syncBuiltinESMExports(); };
   const { createLogger } = await import('${import.meta.resolve('../../handlers/config/logger.js')}');
   const log = createLogger({ logLevel: 'info', logFormat: '${logFormat}' });
   const logLines = (count, more = '') => {
@@ -103,10 +103,9 @@ t.test('lines are complete in each write, so that those of several workers do no
   const { stderr } = spawnLogging(
     t,
     `
-    const { write } = fs;
-    replaceWrite((fd, bytes, ...rest) => {
+    replaceWriteSync((fd, bytes) => {
       console.error(JSON.stringify(String(bytes)));
-      return write(fd, bytes, ...rest);
+      return writeSync(fd, bytes);
     });
     logLines(500);`,
   );
@@ -135,12 +134,22 @@ t.test('lines are complete although a slow reader has filled the pipe when the p
 
 t.test('a write that fails is repeated at the exit', async (t) => {
   const program = `
-    replaceWrite((fd, bytes, callback) => callback(Object.assign(new Error('full'), { code: 'ENOSPC' })));
+    let failures = 0;
+    replaceWriteSync((fd, bytes) => {
+      failures += 1;
+      if (failures === 1) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+      return writeSync(fd, bytes);
+    });
     logLines(20);
     await sleep(20);
     process.exit();`;
   const { stdout } = spawnLogging(t, program);
   expectLines(t, await streamText(stdout as Readable), 20);
+});
+
+t.test('lines of a handler of the exit are written', async (t) => {
+  const { stdout } = spawnLogging(t, "process.on('exit', () => logLines(3)); await sleep(20); process.exit();");
+  expectLines(t, await streamText(stdout as Readable), 3);
 });
 
 t.test('a process exits although nobody reads its log', async (t) => {
