@@ -49,7 +49,7 @@ t.test('changes nothing in a data directory that no service uses', async (t) => 
     t,
     { DATA_DIR },
     {
-      'embedded database': row('skipped', /^not opened; no service uses it/),
+      'embedded database': row('skipped', /^not opened, and no service uses it/),
       'images in DATA_DIR': row('ok', /readable and writable/),
     },
   );
