@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { access, constants, open, writeFile } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CommandError } from '../support/command-error.js';
 import { createProgressBar } from '../support/progress.js';
@@ -124,7 +124,7 @@ async function checkIsWritable(file: string): Promise<void> {
     // Does not create the file: if no rule can be checked, there is no report.
     await (await open(file, constants.O_WRONLY)).close();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || basename(file) === '' || file.endsWith('/')) throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || file === '' || file.endsWith('/')) throw error;
     await access(dirname(file), constants.W_OK);
   }
 }

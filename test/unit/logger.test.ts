@@ -126,7 +126,7 @@ t.test('lines that wait when the process exits are written', async (t) => {
   expectLines(t, await streamText(stdout as Readable), 500);
 });
 
-t.test('lines are complete although a slow reader has filled the pipe when the process exits', async (t) => {
+t.test('lines are complete even if the pipe is full when the process exits, because its reader is slow', async (t) => {
   const program = "logLines(40, 'x'.repeat(9000)); await sleep(200); process.exit();";
   const { stdout } = spawnLogging(t, program, { reader: '(sleep 0.5; cat)' });
   expectLines(t, await streamText(stdout as Readable), 40);
@@ -134,10 +134,10 @@ t.test('lines are complete although a slow reader has filled the pipe when the p
 
 t.test('a write that fails is repeated at the exit', async (t) => {
   const program = `
-    let failures = 0;
+    let calls = 0;
     replaceWriteSync((fd, bytes) => {
-      failures += 1;
-      if (failures === 1) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+      calls += 1;
+      if (calls === 1) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
       return writeSync(fd, bytes);
     });
     logLines(20);
@@ -147,25 +147,25 @@ t.test('a write that fails is repeated at the exit', async (t) => {
   expectLines(t, await streamText(stdout as Readable), 20);
 });
 
-t.test('lines of a handler of the exit are written', async (t) => {
+t.test('lines that an exit handler logs are written', async (t) => {
   const { stdout } = spawnLogging(t, "process.on('exit', () => logLines(3)); await sleep(20); process.exit();");
   expectLines(t, await streamText(stdout as Readable), 3);
 });
 
-t.test('a process exits although nobody reads its log', async (t) => {
+t.test('the process exits even if nothing reads its standard output', async (t) => {
   t.equal(await exitOf(spawnLogging(t, 'logLines(5000); process.exit();')), 0);
 });
 
 const skip = existsSync('/dev/full') ? false : 'needs /dev/full';
 
-t.test('a process runs and exits although its log cannot be written', { skip }, async (t) => {
+t.test('the process runs and exits even if its log cannot be written', { skip }, async (t) => {
   const fullDisk = openSync('/dev/full', 'w');
   t.teardown(() => closeSync(fullDisk));
   const failedWrites = `
     console.log('not written');
     for (let round = 0; round < 3; round += 1) {
       logLines(1);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(20);
     }`;
   for (const logFormat of ['json', 'text'])
     for (const before of [failedWrites, '']) {
