@@ -1,5 +1,6 @@
 import type { Abortable } from 'node:events';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { BLOCK_POSTS, findFeedPosition } from './feed-blocks.js';
 import type { Database } from './postgres/index.js';
 import { findPosts, idArray, newestFirst, type Page, type PostRow, withPrivacy } from './posts.js';
 import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
@@ -12,6 +13,8 @@ import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
  * therefore scanned in slices, newest first. Each slice starts after the last post of the previous slice, and the number of its
  * visible posts is subtracted from the remaining offset. Other statements can run between two slices, and a signal can end the
  * scan, for example when the client disconnects.
+ *
+ * In the feed, the scan starts near the offset if the number of posts before it is known: see `feed-blocks.ts`.
  *
  * There are two ways to find out which authors of a slice are private:
  *
@@ -50,7 +53,7 @@ const HASH_SLICE_POSTS = { min: 6000, max: 20_000 };
 const MAX_HASHED_ACCOUNTS = 60_000;
 
 /** The minimum size of a slice. In a smaller slice, the statement's overhead would exceed the cost of the scan. */
-const MIN_SLICE_POSTS = 1000;
+const MIN_SLICE_POSTS = 500;
 
 /** The assumed share of visible posts in the first slice. The share in a slice is assumed for the next one. */
 const INITIAL_VISIBLE_SHARE = 0.5;
@@ -94,8 +97,12 @@ export async function findIdsInSlices(
   const maxHashSlice = Math.min(Math.max(privateCount, HASH_SLICE_POSTS.min), HASH_SLICE_POSTS.max);
   const maxSize = maxSlicePosts ?? (useHash ? maxHashSlice : MAX_LOOKUP_SLICE_POSTS);
   const ids: number[] = [];
-  let skip = offset;
-  let after: PostKey | undefined;
+  const position =
+    'by' in list || offset < BLOCK_POSTS
+      ? undefined
+      : await findFeedPosition(db, { authors: list.publicOrBy, ...buildClauses(list, useHash) }, offset);
+  let skip = position?.skip ?? offset;
+  let after: PostKey | undefined = position && { createdAt: position.before, id: 0 };
   let visibleShare = 'by' in list ? 1 : INITIAL_VISIBLE_SHARE;
   for (;;) {
     signal?.throwIfAborted();

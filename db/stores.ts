@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackup } from './backup/create.js';
 import { DEEP_PAGE_LIMITS } from './deep-pages.js';
 import { createWindowShortfalls, type WindowShortfalls } from './feed.js';
+import { startAddingFeedBlocks } from './feed-blocks.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Neo4jOptions } from './graph/neo4j-session.js';
 import { tableGraph } from './graph/tables.js';
@@ -187,6 +188,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   outbox.start();
   closers.add(outbox.stop);
   closers.add(startPurging(stores.db, log).stop);
+  closers.add(startAddingFeedBlocks(stores.db, log).stop);
   closers.add(() => closing.abort());
   return {
     ...stores,

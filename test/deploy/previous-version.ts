@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/stores.js';
 const run = promisify(execFile);
 
 /** The commit of the last release, from which a rolling upgrade is tested: see `scripts/versions/README.md`. */
-const PREVIOUS_COMMIT = '6660065da047025339a7793727996300c759b78e';
+const PREVIOUS_COMMIT = '409d3a1b6200d3b7dc96403c4d69a6ed982b8f0f';
 
 /**
  * Builds the previous version in a separate directory, and returns the directory, or the reason why an upgrade from that

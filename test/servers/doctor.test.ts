@@ -191,7 +191,7 @@ t.test('reports missing permissions', needsServers, async (t) => {
   await expectPermissions('warning', /role that has create in schema public$/);
   await query(`grant create on schema public to ${role}`);
   await expectPermissions('warning', /role that has ownership of the tables$/);
-  await query('delete from kysely_migration where name = (select max(name) from kysely_migration)');
+  await query("delete from kysely_migration where name >= '0009'");
   await expectPermissions('failed', /ownership of the tables, which the pending migrations need$/);
   const migration = await runCommand(t, ['migrate'], withRole);
   t.same(migration, { code: 1, output: 'must be owner of table outbox\n' });

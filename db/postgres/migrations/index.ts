@@ -8,6 +8,7 @@ import * as retriesAndQuotas from './0006-retries-and-quotas.js';
 import * as usernameKeys from './0007-username-keys.js';
 import * as privateAccountsIndex from './0008-private-accounts-index.js';
 import * as outboxKindIndex from './0009-outbox-kind-index.js';
+import * as feedBlocks from './0010-feed-blocks.js';
 
 /** All migrations, in the order in which they run. New ones are added at the end. A released migration is never edited. */
 export const migrations: Record<string, Migration> = {
@@ -20,4 +21,5 @@ export const migrations: Record<string, Migration> = {
   '0007-username-keys': usernameKeys,
   '0008-private-accounts-index': privateAccountsIndex,
   '0009-outbox-kind-index': outboxKindIndex,
+  '0010-feed-blocks': feedBlocks,
 };
