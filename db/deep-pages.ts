@@ -4,7 +4,7 @@ import { BLOCK_POSTS, findFeedPosition } from './feed-blocks.js';
 import type { Database } from './postgres/index.js';
 import { findPosts, idArray, newestFirst, type Page, type PostRow, withPrivacy } from './posts.js';
 import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
-import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
+import { hiddenOwners, publicOr } from './visibility.js';
 
 /*
  * Keyset pagination for pages at a large offset of a list, and for lists with few visible posts.
@@ -18,11 +18,11 @@ import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
  *
  * There are two ways to find out which authors of a slice are private:
  *
- *   With a hash table   PostgreSQL hashes the ids of all accounts that are hidden from the viewer, once per slice. This is
- *                       several times as fast as lookups. The more accounts are private, the larger the slices, because
- *                       the table is built again for each slice.
- *   With lookups        PostgreSQL looks up each author. Used if so many accounts are private that the hash table could
- *                       exceed PostgreSQL's memory limit.
+ *   With a hash table   PostgreSQL hashes the ids of all accounts that are hidden from the viewer, once per slice. In a large
+ *                       slice, this is several times as fast as lookups. The more accounts are private, the larger the
+ *                       slices, because the table is built again for each slice.
+ *   With lookups        PostgreSQL looks up each author. Used if there are fewer posts than private accounts, or so many
+ *                       private accounts that the hash table could exceed PostgreSQL's memory limit.
  */
 
 /** Pages of a user's own posts at this offset or a larger one are read in slices. */
@@ -92,15 +92,17 @@ export async function findIdsInSlices(
   { limit, offset }: Page,
   { signal, maxSlicePosts, maxHashedAccounts = MAX_HASHED_ACCOUNTS }: ScanOptions = {},
 ): Promise<number[]> {
-  const privateCount = 'by' in list ? 0 : await countPrivateAccounts(db, maxHashedAccounts + 1);
-  const useHash = privateCount <= maxHashedAccounts;
+  const privateCount = 'by' in list ? 0 : await estimatePrivateAccounts(db);
+  const isHashable = privateCount <= maxHashedAccounts;
   const maxHashSlice = Math.min(Math.max(privateCount, HASH_SLICE_POSTS.min), HASH_SLICE_POSTS.max);
-  const maxSize = maxSlicePosts ?? (useHash ? maxHashSlice : MAX_LOOKUP_SLICE_POSTS);
-  const ids: number[] = [];
+  const maxSize = maxSlicePosts ?? (isHashable ? maxHashSlice : MAX_LOOKUP_SLICE_POSTS);
+  /** Returns whether to find the private authors of this many posts with a hash table. */
+  const useHash = (posts: number) => isHashable && (posts >= privateCount || posts > MAX_LOOKUP_SLICE_POSTS);
   const position =
     'by' in list || offset < BLOCK_POSTS
       ? undefined
-      : await findFeedPosition(db, { authors: list.publicOrBy, ...buildClauses(list, useHash) }, offset);
+      : await findFeedPosition(db, list.publicOrBy, buildClauses(list, useHash(2 * BLOCK_POSTS)), offset);
+  const ids: number[] = [];
   let skip = position?.skip ?? offset;
   let after: PostKey | undefined = position && { createdAt: position.before, id: 0 };
   let visibleShare = 'by' in list ? 1 : INITIAL_VISIBLE_SHARE;
@@ -109,7 +111,13 @@ export async function findIdsInSlices(
     const remaining = limit - ids.length;
     const expectedSize = Math.ceil((SIZE_MARGIN * (skip + remaining)) / visibleShare);
     const size = Math.min(Math.max(expectedSize, MIN_SLICE_POSTS), maxSize);
-    const slice: Slice = await readSlice(db, list, { after, size, skip, take: remaining, useHash });
+    const slice: Slice = await readSlice(db, list, {
+      after,
+      size,
+      skip,
+      take: remaining,
+      useHash: useHash(size),
+    });
     ids.push(...slice.ids);
     if (slice.size < size || ids.length >= limit) return ids;
     skip = Math.max(0, skip - slice.visibleCount);
@@ -125,11 +133,14 @@ interface ScanOptions {
   maxHashedAccounts?: number;
 }
 
-/** Returns the number of private accounts, or `max` if there are more. */
-async function countPrivateAccounts(db: Database, max: number): Promise<number> {
+/**
+ * Returns the approximate number of private accounts, from the statistics of their index. Counting them would take
+ * milliseconds. It is at least 1, also before the first VACUUM.
+ */
+async function estimatePrivateAccounts(db: Database): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from (${privateAccounts} limit ${sql.lit(max)}) private_accounts`.execute(db);
-  return rows[0]?.count ?? 0;
+    select reltuples::float8 as count from pg_class where oid = 'accounts_private'::regclass`.execute(db);
+  return Math.max(rows[0]?.count ?? 0, 1);
 }
 
 /** The sort key of a post in lists. */

@@ -48,24 +48,28 @@ export interface FeedPosition {
   skip: number;
 }
 
-/** What a viewer may see: the posts of public accounts and those of `authors`. */
-export interface FeedFilter {
-  authors: readonly number[];
-  /** Clauses of a query for posts. */
+/** The parts of a query for posts that select the visible ones. */
+interface VisibilityClauses {
   join: RawBuilder<unknown>;
   isVisible: RawBuilder<unknown>;
 }
 
-/** Returns the position of an offset, or undefined if it is not known. The feed must then be scanned from its beginning. */
+/**
+ * Returns the position of an offset, or undefined if it is not known. The feed must then be scanned from its beginning.
+ *
+ * @param authors the viewer and the viewer's friends
+ * @param clauses select the posts of public accounts and of `authors`
+ */
 export async function findFeedPosition(
   db: Database,
-  filter: FeedFilter,
+  authors: readonly number[],
+  clauses: VisibilityClauses,
   offset: number,
 ): Promise<FeedPosition | undefined> {
   // Enough if at least half of the posts are visible.
   let maxBlocks = Math.ceil((2 * offset) / BLOCK_POSTS);
   for (;;) {
-    const { newestPosts, skippedBlocks, position } = await lookUpPosition(db, filter, offset, maxBlocks);
+    const { newestPosts, skippedBlocks, position } = await lookUpPosition(db, authors, clauses, offset, maxBlocks);
     if (newestPosts === MAX_NEWEST_POSTS) return undefined;
     if (skippedBlocks < maxBlocks) return position;
     maxBlocks *= 10;
@@ -91,7 +95,8 @@ interface PositionRow {
  */
 async function lookUpPosition(
   db: Database,
-  { authors, join, isVisible }: FeedFilter,
+  authors: readonly number[],
+  { join, isVisible }: VisibilityClauses,
   offset: number,
   maxBlocks: number,
 ): Promise<PositionRow> {

@@ -30,7 +30,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       perform from accounts where id in (select author_id from changed) order by id for no key update;
       for block in
         select covering.ends_at, count(*) as posts, count(*) filter (where private) as private_posts
-        from changed left join accounts on accounts.id = author_id ${COVERING_BLOCK}
+        from changed left join accounts on accounts.id = author_id
+        cross join lateral (
+          select ends_at from feed_blocks where ends_at > changed.created_at order by ends_at limit 1
+        ) covering
         group by covering.ends_at order by covering.ends_at
       loop
         update feed_blocks
@@ -55,9 +58,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     begin
       lock table posts in row exclusive mode;
       for block in
-        select covering.ends_at, count(*) as posts
-        from (select posts.created_at from posts where author_id = old.id) changed ${COVERING_BLOCK}
-        group by covering.ends_at order by covering.ends_at
+        -- The first element of an array has the subscript 1. Posts after the last block have the subscript null.
+        select times[1 + width_bucket(created_at, times)] as ends_at, count(*) as posts
+        from posts, (select array_agg(feed_blocks.ends_at order by feed_blocks.ends_at) as times from feed_blocks) ends
+        where author_id = old.id
+        group by 1 order by 1
       loop
         update feed_blocks set private_posts = private_posts + change * block.posts where ends_at = block.ends_at;
       end loop;
@@ -72,9 +77,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     create trigger count_gone_privacy after delete on accounts
     for each row when (old.private) execute function count_private_feed_posts()`.execute(db);
 }
-
-/** Joins the block that contains the post `changed`, if any. */
-const COVERING_BLOCK = sql`
-  cross join lateral (
-    select ends_at from feed_blocks where ends_at > changed.created_at order by ends_at limit 1
-  ) covering`;
