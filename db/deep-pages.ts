@@ -1,10 +1,10 @@
 import type { Abortable } from 'node:events';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { BLOCK_POSTS, findFeedPosition } from './feed-blocks.js';
+import { BLOCK_POSTS, findFeedPosition, type VisibilityClauses } from './feed-blocks.js';
 import type { Database } from './postgres/index.js';
 import { findPosts, idArray, newestFirst, type Page, type PostRow, withPrivacy } from './posts.js';
 import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
-import { hiddenOwners, publicOr } from './visibility.js';
+import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
 
 /*
  * Keyset pagination for pages at a large offset of a list, and for lists with few visible posts.
@@ -92,7 +92,7 @@ export async function findIdsInSlices(
   { limit, offset }: Page,
   { signal, maxSlicePosts, maxHashedAccounts = MAX_HASHED_ACCOUNTS }: ScanOptions = {},
 ): Promise<number[]> {
-  const privateCount = 'by' in list ? 0 : await estimatePrivateAccounts(db);
+  const privateCount = 'by' in list ? 0 : await estimatePrivateAccounts(db, maxHashedAccounts + 1);
   const isHashable = privateCount <= maxHashedAccounts;
   const maxHashSlice = Math.min(Math.max(privateCount, HASH_SLICE_POSTS.min), HASH_SLICE_POSTS.max);
   const maxSize = maxSlicePosts ?? (isHashable ? maxHashSlice : MAX_LOOKUP_SLICE_POSTS);
@@ -101,7 +101,7 @@ export async function findIdsInSlices(
   const position =
     'by' in list || offset < BLOCK_POSTS
       ? undefined
-      : await findFeedPosition(db, list.publicOrBy, buildClauses(list, useHash(2 * BLOCK_POSTS)), offset);
+      : await findPosition(db, list.publicOrBy, offset, useHash(2 * BLOCK_POSTS));
   const ids: number[] = [];
   let skip = position?.skip ?? offset;
   let after: PostKey | undefined = position && { createdAt: position.before, id: 0 };
@@ -126,6 +126,10 @@ export async function findIdsInSlices(
   }
 }
 
+/** The authors are a parameter, so that the statement is the same for all viewers: see `PreparedStatementClient`. */
+const findPosition = (db: Database, authors: readonly number[], offset: number, useHash: boolean) =>
+  findFeedPosition(db, authors, visibilityClauses(sql`${authors}::int8[]`, useHash), offset);
+
 interface ScanOptions {
   signal?: AbortSignal | undefined;
   // Tests override these two limits.
@@ -134,13 +138,17 @@ interface ScanOptions {
 }
 
 /**
- * Returns the approximate number of private accounts, from the statistics of their index. Counting them would take
- * milliseconds. It is at least 1, also before the first VACUUM.
+ * Returns the approximate number of private accounts, from the statistics of their index. Counting takes milliseconds if there
+ * are many. It is necessary before the first ANALYZE, and then ends at `max`.
  */
-async function estimatePrivateAccounts(db: Database): Promise<number> {
+async function estimatePrivateAccounts(db: Database, max: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select reltuples::float8 as count from pg_class where oid = 'accounts_private'::regclass`.execute(db);
-  return Math.max(rows[0]?.count ?? 0, 1);
+    select case
+      when reltuples > 0 then reltuples::float8
+      else (select count(*) from (${privateAccounts} limit ${max}) private_accounts)
+    end as count
+    from pg_class where oid = 'accounts_private'::regclass`.execute(db);
+  return rows[0]?.count ?? 0;
 }
 
 /** The sort key of a post in lists. */
@@ -209,11 +217,12 @@ async function readSlice(
 /** Builds the parts of the slice query that depend on the kind of list. */
 function buildClauses(list: PostList, useHash: boolean): Record<'join' | 'where' | 'isVisible', RawBuilder<unknown>> {
   if ('by' in list) return { join: sql``, where: sql`author_id = ${sql.lit(list.by)}`, isVisible: sql`true` };
-  const authors = idArray(list.publicOrBy);
-  if (useHash) {
-    const hidden = hiddenOwners(sql`id = any(${authors})`);
-    return { join: sql``, where: sql`true`, isVisible: sql`author_id not in (${hidden})` };
-  }
-  const isByAuthor = sql<SqlBool>`author_id = any(${authors})`;
-  return { join: withPrivacy, where: sql`true`, isVisible: publicOr(isByAuthor) };
+  return { where: sql`true`, ...visibilityClauses(idArray(list.publicOrBy), useHash) };
+}
+
+/** Builds the clauses that select the posts that are public or by one of these authors. */
+function visibilityClauses(authors: RawBuilder<unknown>, useHash: boolean): VisibilityClauses {
+  const isByAuthor = (column: string) => sql<SqlBool>`${sql.ref(column)} = any(${authors})`;
+  if (useHash) return { join: sql``, isVisible: sql`author_id not in (${hiddenOwners(isByAuthor('id'))})` };
+  return { join: withPrivacy, isVisible: publicOr(isByAuthor('author_id')) };
 }

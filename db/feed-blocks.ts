@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
+import { withPrivacy } from './posts.js';
 import { StoreUnavailableError } from './support/errors.js';
 import type { Log } from './support/log.js';
 import { startPeriodic } from './support/periodic.js';
@@ -16,8 +17,8 @@ import { privateAccounts } from './visibility.js';
  * Triggers keep the counts correct, in the transaction that deletes a post or changes whether an account is private: see
  * migration 0010. New posts are newer than all blocks, so they change no count.
  *
- * A background job adds blocks for posts that are no longer among the newest. It locks the table `posts` for some
- * milliseconds, because a change of the counts that is in progress would not see the new blocks.
+ * A background job adds blocks for posts that are no longer among the newest. Meanwhile, it locks the table `feed_blocks`. It
+ * waits for changes whose triggers have run, and counts their result. Triggers that run later wait for the new blocks.
  */
 
 /** A block has about this many posts when it is added. */
@@ -27,7 +28,7 @@ export const BLOCK_POSTS = 500;
 const MIN_NEWEST_POSTS = BLOCK_POSTS;
 
 /** The maximum number of newest posts to count. If more belong to no block, no position is found. */
-const MAX_NEWEST_POSTS = 3000;
+const MAX_NEWEST_POSTS = 10_000;
 
 /** If the viewer and the viewer's friends have more private posts than this, counting them would take too long. */
 const MAX_PRIVATE_POSTS = 20_000;
@@ -35,7 +36,7 @@ const MAX_PRIVATE_POSTS = 20_000;
 /** The maximum number of blocks to add in one transaction. */
 const MAX_NEW_BLOCKS = 10;
 
-/** The maximum wait for the lock of the table `posts`. Meanwhile, new posts and deletions wait too. */
+/** The maximum wait for the lock. Meanwhile, new posts and deletions wait too. */
 const MAX_LOCK_WAIT_MS = 20;
 
 const INTERVAL_MS = 5000;
@@ -49,7 +50,7 @@ export interface FeedPosition {
 }
 
 /** The parts of a query for posts that select the visible ones. */
-interface VisibilityClauses {
+export interface VisibilityClauses {
   join: RawBuilder<unknown>;
   isVisible: RawBuilder<unknown>;
 }
@@ -148,7 +149,7 @@ export const startAddingFeedBlocks = (db: Database, log: Log) =>
     try {
       while (!signal.aborted && (await addFeedBlocks(db)));
     } catch (error) {
-      // The circuit breaker logs outages. A lock that is held for longer, for example by VACUUM, is not worth a warning.
+      // The circuit breaker logs outages. A lock that is held for longer, for example by a large deletion, is no fault.
       if (!(error instanceof StoreUnavailableError)) log.warn({ err: error }, 'failed to add blocks of the feed');
     }
   });
@@ -162,7 +163,7 @@ export async function addFeedBlocks(db: Database): Promise<boolean> {
   if (!(await isBlockMissing(db))) return false;
   return db.transaction().execute(async (trx) => {
     await sql`set local lock_timeout = ${sql.lit(MAX_LOCK_WAIT_MS)}`.execute(trx);
-    await sql`lock table posts in share row exclusive mode`.execute(trx);
+    await sql`lock table feed_blocks in share row exclusive mode`.execute(trx);
     const { numAffectedRows = 0n } = await insertBlocks(trx);
     return numAffectedRows > 0n;
   });
@@ -188,7 +189,7 @@ const insertBlocks = (trx: DatabaseTransaction) =>
     )
     insert into feed_blocks (ends_at, posts, private_posts)
     select covering.ends_at, count(*), count(*) filter (where private)
-    from posts left join accounts on accounts.id = author_id
+    from posts ${withPrivacy}
     cross join lateral (select ends_at from ends where ends_at > posts.created_at order by ends_at limit 1) covering
     where ${hasNoBlock} and posts.created_at < (select max(ends_at) from ends)
     group by covering.ends_at`.execute(trx);

@@ -15,7 +15,7 @@ import { needsServers, openTestStores } from './support/stores.js';
 
 const stores = await openTestStores(t);
 const { db } = stores;
-const { account } = createFixtures(stores);
+const { account, post } = createFixtures(stores);
 
 const seed = Number(process.env.SEED ?? randomInt(1, 1_000_000));
 t.comment(`SEED=${seed}`);
@@ -133,6 +133,16 @@ t.test('concurrent changes leave correct counts', async (t) => {
   await expectCorrectCounts(t, 'after concurrent changes');
 });
 
+t.test('the statement for a position is the same for all viewers', async (t) => {
+  const statements = recordStatements(t);
+  for (const viewers of [[1], [1, 2], [3, 4, 5]]) {
+    await findIdsInSlices(db, { publicOrBy: viewers }, { offset: BLOCK_POSTS * viewers.length, limit: 1 });
+  }
+  const positions = statements.filter(({ text }) => text.includes('as position'));
+  t.equal(new Set(positions.map(({ text }) => text)).size, 1);
+  t.ok(positions.length >= 3);
+});
+
 t.test('a deep page is scanned from its block', async (t) => {
   await addAllBlocks();
   const statements = recordStatements(t);
@@ -164,6 +174,19 @@ t.test('a viewer with too many private posts gets the same pages', async (t) => 
   await expectCorrectPages(t, [author], 'with too many private posts');
   const positions = statements.filter(({ text }) => text.includes('as position'));
   t.ok(positions.some(({ rows }) => rows.some((row) => (row as { position: unknown }).position === null)));
+});
+
+t.test('concurrent posts by one author do not deadlock if the clock was set back', async (t) => {
+  const author = await account();
+  await sql`update feed_blocks set ends_at = 'infinity' where ends_at = (select max(ends_at) from feed_blocks)`.execute(
+    db,
+  );
+  await t.resolves(Promise.all(Array.from({ length: 8 }, () => post(author))));
+});
+
+t.test('no blocks remain if the posts are truncated', async (t) => {
+  await sql`truncate posts`.execute(db);
+  t.same(await db.selectFrom('feed_blocks').selectAll().execute(), []);
 });
 
 t.test('no blocks are added while the lock is held', needsServers, async (t) => {
