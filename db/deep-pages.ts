@@ -21,8 +21,8 @@ import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
  *   With a hash table   PostgreSQL hashes the ids of all accounts that are hidden from the viewer, once per slice. In a large
  *                       slice, this is several times as fast as lookups. The more accounts are private, the larger the
  *                       slices, because the table is built again for each slice.
- *   With lookups        PostgreSQL looks up each author. Used if there are fewer posts than private accounts, or so many
- *                       private accounts that the hash table could exceed PostgreSQL's memory limit.
+ *   With lookups        PostgreSQL looks up each author. Used if there are few posts for the number of private
+ *                       accounts, or so many private accounts that the hash table could exceed PostgreSQL's memory limit.
  */
 
 /** Pages of a user's own posts at this offset or a larger one are read in slices. */
@@ -52,8 +52,11 @@ const HASH_SLICE_POSTS = { min: 6000, max: 20_000 };
  */
 const MAX_HASHED_ACCOUNTS = 60_000;
 
+/** About this many accounts are hashed in the time of one lookup. */
+const HASHED_PER_LOOKUP = 8;
+
 /** The minimum size of a slice. In a smaller slice, the statement's overhead would exceed the cost of the scan. */
-const MIN_SLICE_POSTS = 500;
+const MIN_SLICE_POSTS = 1000;
 
 /** The assumed share of visible posts in the first slice. The share in a slice is assumed for the next one. */
 const INITIAL_VISIBLE_SHARE = 0.5;
@@ -97,7 +100,8 @@ export async function findIdsInSlices(
   const maxHashSlice = Math.min(Math.max(privateCount, HASH_SLICE_POSTS.min), HASH_SLICE_POSTS.max);
   const maxSize = maxSlicePosts ?? (isHashable ? maxHashSlice : MAX_LOOKUP_SLICE_POSTS);
   /** Returns whether to find the private authors of this many posts with a hash table. */
-  const useHash = (posts: number) => isHashable && (posts >= privateCount || posts > MAX_LOOKUP_SLICE_POSTS);
+  const useHash = (posts: number) =>
+    isHashable && (privateCount <= HASHED_PER_LOOKUP * posts || posts > MAX_LOOKUP_SLICE_POSTS);
   const position =
     'by' in list || offset < BLOCK_POSTS
       ? undefined

@@ -101,25 +101,20 @@ t.test('the size of slices does not change the pages', async (t) => {
   t.pass('every page');
 });
 
-t.test(
-  'a scan uses a hash table, or lookups if the private accounts are too many, or more than the posts',
-  async (t) => {
-    const { db } = service.stores;
-    for (let count = 0; count < 2; count += 1) await service.createUser({ private: true });
-    await sql`analyze accounts`.execute(db);
-    const accounts = await db.selectFrom('accounts').select('id').where('private', '=', true).execute();
+t.test('a scan uses a hash table, or lookups if private accounts are too many, or many more than posts', async (t) => {
+  const { db } = service.stores;
+  for (let count = 0; count < 9; count += 1) await service.createUser({ private: true });
+  await sql`analyze accounts`.execute(db);
+  const { length } = await db.selectFrom('accounts').select('id').where('private', '=', true).execute();
+  const usesHash = async (maxHashedAccounts: number, maxSlicePosts: number) => {
     const statements = recordStatements(t);
-    const scan = (maxHashedAccounts: number, maxSlicePosts: number) =>
-      findIdsInSlices(db, { publicOrBy: [] }, { offset: 0, limit: 1 }, { maxHashedAccounts, maxSlicePosts });
-    await scan(accounts.length, accounts.length);
-    await scan(accounts.length - 1, accounts.length);
-    await scan(accounts.length, accounts.length - 1);
-    t.same(
-      statements.filter(isSlice).map(({ text }) => text.includes('not in')),
-      [true, false, false],
-    );
-  },
-);
+    await findIdsInSlices(db, { publicOrBy: [] }, { offset: 0, limit: 1 }, { maxHashedAccounts, maxSlicePosts });
+    return statements.find(isSlice)?.text.includes('not in');
+  };
+  t.equal(await usesHash(length, length), true);
+  t.equal(await usesHash(length - 1, length), false, 'too many');
+  t.equal(await usesHash(length, 1), false, 'many more than posts');
+});
 
 t.test('a scan ends after the slice during which its client disconnects', async (t) => {
   const leaving = new AbortController();
