@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Log } from '../support/log.js';
+import { startPeriodic } from '../support/periodic.js';
 import type { Database } from './index.js';
 
 /*
@@ -49,7 +49,6 @@ export async function requireRoomToStart(path: string): Promise<void> {
 
 /** Checks the free space periodically, and makes the database read-only while it is low. */
 export async function watchFreeSpace(path: string, db: Database, log: Log): Promise<FreeSpace> {
-  const stopped = new AbortController();
   let freeBytes = await readFreeBytes(path);
   let isLow = false;
 
@@ -63,34 +62,26 @@ export async function watchFreeSpace(path: string, db: Database, log: Log): Prom
   const setReadOnly = (readOnly: boolean) =>
     sql`set default_transaction_read_only = ${sql.raw(readOnly ? 'on' : 'off')}`.execute(db);
 
-  async function watch(): Promise<void> {
-    let readOnly = false;
-    while (!stopped.signal.aborted) {
-      try {
-        // A copy of `isLow`, because an upload may change `isLow` while `setReadOnly` waits for the connection.
-        const low = !(await check());
-        if (low && !readOnly) log.warn({ freeBytes }, 'the disk is almost full: writes are refused');
-        if (!low && readOnly) log.info({ freeBytes }, 'the disk has enough free space again: writes are accepted');
-        // Repeated while space is low, because a restart of the database resets the setting.
-        if (low || readOnly) await setReadOnly(low);
-        readOnly = low;
-      } catch (error) {
-        if (!stopped.signal.aborted) log.warn({ err: error }, 'failed to check the free space');
-      }
-      await sleep(CHECK_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
+  let readOnly = false;
+  const watch = startPeriodic(CHECK_INTERVAL_MS, async (signal) => {
+    try {
+      // A copy of `isLow`, because an upload may change `isLow` while `setReadOnly` waits for the connection.
+      const low = !(await check());
+      if (low && !readOnly) log.warn({ freeBytes }, 'the disk is almost full: writes are refused');
+      if (!low && readOnly) log.info({ freeBytes }, 'the disk has enough free space again: writes are accepted');
+      // Repeated while space is low, because a restart of the database resets the setting.
+      if (low || readOnly) await setReadOnly(low);
+      readOnly = low;
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: error }, 'failed to check the free space');
     }
-  }
-
-  const loop = watch();
+  });
   return {
     get isLow() {
       return isLow;
     },
     check,
-    async stop() {
-      stopped.abort();
-      await loop;
-    },
+    stop: watch.stop,
   };
 }
 
