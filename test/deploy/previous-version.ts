@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/stores.js';
 const run = promisify(execFile);
 
 /** The commit of the last release, from which a rolling upgrade is tested: see `scripts/versions/README.md`. */
-const PREVIOUS_COMMIT = '409d3a1b6200d3b7dc96403c4d69a6ed982b8f0f';
+const PREVIOUS_COMMIT = 'bfafeaa59dbeb2891eed7fe99e301e19c6aa3648';
 
 /**
  * Builds the previous version in a separate directory, and returns the directory, or the reason why an upgrade from that
