@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { SocialGraph } from './graph/index.js';
-import { enqueue, imageReferences, insertEntries, type OutboxEntry } from './outbox/index.js';
+import { enqueue, imageReferences, insertEntries, type OutboxEntry } from './outbox/entries.js';
 import { claimImage, type PendingImage } from './outbox/pending-images.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { lockExclusive, lockShared, retryDeadlocks } from './postgres/locks.js';
 import type { AccountRow } from './schema.js';
 import { changeStoredBytes } from './storage-quota.js';
+import { nfkcCasefold } from './support/casefold.js';
 import type { Owner } from './visibility.js';
 
 export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'picture'] as const;
@@ -14,21 +15,8 @@ export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'p
 /** An account without its credentials and internal columns. */
 export type Account = Pick<AccountRow, (typeof ACCOUNT_COLUMNS)[number]>;
 
-/**
- * Returns the key by which usernames are unique: two usernames have the same key if they are equal under NFKC case folding.
- * JavaScript has no case folding. Converting to lower case and then to upper case has the same effect (it unifies ß, ẞ and ss,
- * or σ and ς), but it would also unify ı and i, because both become I. Each ı is therefore kept unchanged.
- */
-export function usernameKey(username: string): string {
-  return username
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-    .normalize('NFKC')
-    .toLowerCase()
-    .split('ı')
-    .map((part) => part.toUpperCase())
-    .join('ı')
-    .normalize('NFKC');
-}
+/** Returns the key by which usernames are unique. */
+export const usernameKey = nfkcCasefold;
 
 interface Registration {
   name: string;

@@ -21,18 +21,13 @@ import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
  *   With a hash table   PostgreSQL hashes the ids of all accounts that are hidden from the viewer, once per slice. In a large
  *                       slice, this is several times as fast as lookups. The more accounts are private, the larger the
  *                       slices, because the table is built again for each slice.
- *   With lookups        PostgreSQL looks up each author. Used if there are few posts for the number of private
- *                       accounts, or so many private accounts that the hash table could exceed PostgreSQL's memory limit.
+ *   With lookups        PostgreSQL looks up each author. Used for a small slice if private accounts far outnumber its posts, and
+ *                       for every slice if so many accounts are private that the hash table could exceed PostgreSQL's memory
+ *                       limit.
  */
-
-/** Pages of a user's own posts at this offset or a larger one are read in slices. */
-const MIN_DEEP_OFFSET = 1000;
 
 /** The limit for deep pages: a process reads only one at a time. */
 export const DEEP_PAGE_LIMITS = { concurrency: 1, maxWaitMs: 3000 };
-
-/** Returns whether a page of a user's own posts is read in slices. For the feed, see `readByQuery`. */
-export const isDeep = ({ offset }: Page) => offset >= MIN_DEEP_OFFSET;
 
 /** The posts that are public or by one of these authors, or all posts by one author. */
 export type PostList = { publicOrBy: readonly number[] } | { by: number };

@@ -42,7 +42,7 @@ const MAX_LOCK_WAIT_MS = 20;
 const INTERVAL_MS = 5000;
 
 /** The place of an offset in the feed. */
-export interface FeedPosition {
+interface FeedPosition {
   /** The posts from the offset on were created before this time, which is in PostgreSQL's text format. */
   before: string;
   /** The number of visible posts between this time and the offset. */
@@ -147,7 +147,8 @@ async function lookUpPosition(
 export const startAddingFeedBlocks = (db: Database, log: Log) =>
   startPeriodic(INTERVAL_MS, async (signal) => {
     try {
-      while (!signal.aborted && (await addFeedBlocks(db)));
+      let mayLackMore = true;
+      while (mayLackMore && !signal.aborted) mayLackMore = await addFeedBlocks(db);
     } catch (error) {
       // The circuit breaker logs outages. A lock that is held for longer, for example by a large deletion, is no fault.
       if (!(error instanceof StoreUnavailableError)) log.warn({ err: error }, 'failed to add blocks of the feed');
@@ -169,7 +170,7 @@ export async function addFeedBlocks(db: Database): Promise<boolean> {
   });
 }
 
-/** Returns whether the newest posts without a block are enough for a block. */
+/** Returns whether enough posts belong to no block to add one. */
 async function isBlockMissing(db: Database): Promise<boolean> {
   const newestPosts = MIN_NEWEST_POSTS + BLOCK_POSTS;
   const { rows } = await sql`select from posts where ${hasNoBlock} offset ${newestPosts - 1} limit 1`.execute(db);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { OutboxEntry } from './outbox/index.js';
+import type { OutboxEntry } from './outbox/entries.js';
 import { STATEMENT_TIME } from './postgres/clock.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { tryLock } from './postgres/locks.js';

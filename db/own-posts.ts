@@ -1,5 +1,5 @@
 import type { Abortable } from 'node:events';
-import { isDeep, readDeepPage } from './deep-pages.js';
+import { readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { type Page, postsByAuthor } from './posts.js';
 import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
@@ -10,6 +10,11 @@ const SMALL_PAGE_LIMIT = 20;
 
 /** The limit for large pages. A page of a hundred long posts takes about 15 MB while it is read and serialized. */
 export const LARGE_PAGE_LIMITS = { concurrency: 4, maxWaitMs: 3000 };
+
+/** Pages at this offset or a larger one are read in slices: see `deep-pages.ts`. */
+const MIN_DEEP_OFFSET = 1000;
+
+const isDeep = ({ offset }: Page) => offset >= MIN_DEEP_OFFSET;
 
 interface Stores {
   db: Database;

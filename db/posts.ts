@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
-import { enqueue, imageReferences, insertEntries, type OutboxEntry } from './outbox/index.js';
+import { enqueue, imageReferences, insertEntries, type OutboxEntry } from './outbox/entries.js';
 import { claimImage, claimImageIf, type PendingImage } from './outbox/pending-images.js';
 import type { Database, Postgres } from './postgres/index.js';
 import { lockExclusive, lockShared, sharedLocksWithin } from './postgres/locks.js';
@@ -191,6 +191,10 @@ export async function createPost(
   author: number,
   { title, text, image }: PostContent,
 ): Promise<{ post: PostRow; entries: OutboxEntry[] } | undefined> {
+  const counted = image
+    ? sql`counted as (
+      update accounts set stored_bytes = stored_bytes + ${image.bytes}::int8 from claimed where accounts.id = ${author}),`
+    : sql``;
   const { rows } = await sql<CreatedRow>`
     with locked as materialized (${sharedLocksWithin(statementTimeoutMs, { accounts: [author] })}),
     account as (
@@ -199,12 +203,7 @@ export async function createPost(
       from locked, accounts
       where accounts.id = ${author} for ${image ? sql`no key update` : sql`share`} of accounts),
     claimed as (${image ? claimImageIf(image, sql`exists (select from account where fits)`) : sql`select true`}),
-    ${
-      image
-        ? sql`counted as (
-      update accounts set stored_bytes = stored_bytes + ${image.bytes}::int8 from claimed where accounts.id = ${author}),`
-        : sql``
-    }
+    ${counted}
     post as (
       insert into posts (author_id, title, text, image, image_bytes)
       select account.id, ${title}::text, ${text}::text, ${image?.name ?? null}::text, ${image ? sql`${image.bytes}::int8` : sql`0`}
@@ -262,10 +261,10 @@ export async function updatePost(
     if (image !== undefined) await changeStoredBytes(trx, author, image, old.image_bytes);
     await trx
       .updateTable('posts')
-      // `id` is set to its own value, because a SET clause must not be empty.
+      // Kysely omits undefined columns. `id` is set to its own value, because a SET clause must not be empty.
       .set({
-        ...(title !== undefined && { title }),
-        ...(text !== undefined && { text }),
+        title,
+        text,
         ...(image !== undefined && { image: image?.name ?? null, image_bytes: image?.bytes ?? 0 }),
         id,
       })

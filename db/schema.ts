@@ -62,10 +62,13 @@ interface IdempotencyKeysTable {
   created_at: ColumnType<Time, Time, Time>;
 }
 
+export const OUTBOX_KINDS = ['person', 'post', 'image'] as const;
+export type OutboxKind = (typeof OUTBOX_KINDS)[number];
+
 /** Outbox entries: entities whose changes have yet to be delivered to another store. See `outbox/index.ts`. */
 export interface OutboxTable {
   id: Generated<number>;
-  kind: 'person' | 'post' | 'image';
+  kind: OutboxKind;
   /** The id of an account or post, or the name of an image. */
   key: string;
   due_at: ColumnType<Time, Time | Date | undefined, Time | Date>;

@@ -5,7 +5,7 @@ import { DEEP_PAGE_LIMITS } from './deep-pages.js';
 import { createWindowShortfalls, type WindowShortfalls } from './feed.js';
 import { startAddingFeedBlocks } from './feed-blocks.js';
 import type { SocialGraph } from './graph/index.js';
-import type { Neo4jOptions } from './graph/neo4j-session.js';
+import type { Neo4jOptions } from './graph/neo4j-connection.js';
 import { tableGraph } from './graph/tables.js';
 import { withCache } from './images/cache.js';
 import { diskImages } from './images/disk.js';
@@ -27,7 +27,7 @@ import { type ConcurrencyLimiter, createConcurrencyLimiter } from './support/con
 import { claimDataDirectory, type DataDirectory } from './support/data-directory.js';
 import { type StoreName, StoreUnavailableError } from './support/errors.js';
 import type { Log } from './support/log.js';
-import { type Gate, noopObserver, type Observer, withMetrics } from './support/observer.js';
+import { type Gate, noopObserver, type Observer, withGateAndMetrics } from './support/observer.js';
 import { RETRY_INTERVAL_MS, retryUntilAvailable } from './support/retry.js';
 import { warmUpDatabase } from './warm-up.js';
 import { createWriters, type Writers } from './writers.js';
@@ -155,8 +155,8 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   // Until a store has been verified, its gate rejects calls. The preparations below use the bare stores.
   const stores = {
     ...bare,
-    graph: withMetrics('graph', bare.graph, observer, gates.graph),
-    images: withMetrics('images', withCache(bare.images), observer, gates.images),
+    graph: withGateAndMetrics('graph', bare.graph, observer, gates.graph),
+    images: withGateAndMetrics('images', withCache(bare.images), observer, gates.images),
   };
   const closing = new AbortController();
   const preparations = [

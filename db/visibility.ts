@@ -7,8 +7,9 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
  *   If the owner's account is private   the owner and the owner's friends may see it.
  *
  * The rule is implemented as a predicate (`isVisible`), as an SQL condition (`publicOr`), and as a query for the owners that do
- * not meet the condition (`hiddenOwners`). `firstVisibleIds` in `feed.ts` applies it to ids. Friendships are in the graph:
- * `canSee` looks them up if necessary, and a query receives the ids of the viewer's friends.
+ * not meet the condition (`hiddenOwners`). Three functions apply it in another form: `firstVisibleIds` and `mergedPage` in
+ * `feed.ts` combine public posts with those of the viewer and of friends, and `lookUpPosition` in `feed-blocks.ts` counts both.
+ * Friendships are in the graph: `canSee` looks them up if necessary, and a query receives the ids of the viewer's friends.
  *
  * A friendship must be read after the row of the content. In the reverse order, a post that was created after the end of the
  * friendship could be shown.

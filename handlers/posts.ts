@@ -4,12 +4,11 @@ import { readFeed } from '../db/feed.js';
 import { createPostOnce, findEarlierCreation, type PostCreation } from '../db/idempotency-keys.js';
 import { readOwnPosts } from '../db/own-posts.js';
 import { createPost, deletePost, findPostImageOwner, isPostOf, type Page, updatePost } from '../db/posts.js';
-import { canSee } from '../db/visibility.js';
 import { findVisiblePost, type VisiblePost } from '../db/visible-posts.js';
 import type { PostsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { errorResponse, invalidToken } from './http/errors.js';
-import { IMAGE_NOT_FOUND, serveImage } from './http/images.js';
+import { serveImage } from './http/images.js';
 import type { Handlers, Request } from './operation.js';
 import { withUpload } from './uploads.js';
 import { postView } from './views.js';
@@ -37,10 +36,9 @@ export const posts: PostsHandlers<Handlers> = {
     return post ? { status: 200, body: { ...post, comments: [] } } : NO_SUCH_POST;
   },
 
-  async getPostImage({ user, path, headers: { origin }, headerParameters }, context) {
-    const owner = await findPostImageOwner(context.db, path.filename);
-    if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND;
-    return serveImage(context, path.filename, { origin, ifNoneMatch: headerParameters['If-None-Match'] });
+  async getPostImage(request, context) {
+    const owner = await findPostImageOwner(context.db, request.path.filename);
+    return serveImage(context, owner, request);
   },
 
   async createPost({ user, headerParameters, body }, context) {

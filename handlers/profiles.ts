@@ -4,7 +4,7 @@ import type { ProfilesHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { clearedSessionCookie } from './http/cookies.js';
 import { errorResponse, invalidToken, unauthorizedResponse } from './http/errors.js';
-import { IMAGE_NOT_FOUND, serveImage } from './http/images.js';
+import { serveImage } from './http/images.js';
 import type { Client, Handlers } from './operation.js';
 import { logSecurityEvent } from './security/events.js';
 import { subjectOf } from './security/failed-passwords.js';
@@ -85,10 +85,9 @@ export const profiles: ProfilesHandlers<Handlers> = {
     return { status: 200, body: full ? fullProfileView(account) : reducedProfileView(account) };
   },
 
-  async getProfileImage({ user, path, headers: { origin }, headerParameters }, context) {
-    const owner = await findPictureOwner(context.db, path.filename);
-    if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND;
-    return serveImage(context, path.filename, { origin, ifNoneMatch: headerParameters['If-None-Match'] });
+  async getProfileImage(request, context) {
+    const owner = await findPictureOwner(context.db, request.path.filename);
+    return serveImage(context, owner, request);
   },
 };
 

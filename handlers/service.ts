@@ -56,7 +56,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const modules = Promise.all([import('./http/server.js'), import('./http/ops.js')]);
     const stores = await openStores(config.stores, log, observer);
     closers.add(stores.close);
-    const [{ buildServer }, { buildOpsServer, runChecks }] = await modules;
+    const [{ buildServer }, { buildOpsServer, readStoreStates }] = await modules;
     const redis = config.redis && (await openRedis(config.redis, log, observer));
     if (redis) closers.add(redis.close);
     const { db, graph, images, directory, embedded } = stores;
@@ -75,7 +75,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       images: () => images.check(),
       ...(redis && { redis: redis.check }),
     };
-    const readStates = () => runChecks(checks);
+    const readStates = () => readStoreStates(checks);
     metrics.watchStores({
       pools: stores.pools,
       readStates,

@@ -50,7 +50,7 @@ async function startHere(config: Config, log: Logger): Promise<Running> {
   service.stores.verified.catch((error) => {
     console.error(printableError(error));
     reportToPrimary({ kind: 'failed' });
-    stop(1);
+    requestStop(1);
   });
   reportToPrimary({ kind: 'listening', url: service.url, opsUrl: service.opsUrl });
   return service;
@@ -65,12 +65,12 @@ let running: Running | undefined;
 /** Set once this process is to stop. */
 let exitCode: number | undefined;
 
-function stop(code = 0): void {
+/** Stops the service and exits, once its start is complete. */
+function requestStop(code = 0): void {
   // Ctrl-C arrives twice: from the terminal and from npm.
   if (exitCode !== undefined) return;
   exitCode = code;
-  // A start in progress is completed first.
-  if (running) void end(running, code);
+  if (running) void stopAndExit(running, code);
 }
 
 /**
@@ -78,13 +78,13 @@ function stop(code = 0): void {
  * for this too, because process 1 of a container ignores a signal that has no handler.
  */
 function onSignal(signal: NodeJS.Signals): void {
-  if (running) stop();
+  if (running) requestStop();
   else process.exit(128 + constants.signals[signal]);
 }
 
-async function end({ stop }: Running, code: number): Promise<never> {
+async function stopAndExit(service: Running, code: number): Promise<never> {
   try {
-    await stop();
+    await service.stop();
   } catch (error) {
     console.error(error);
     process.exit(1);
@@ -102,14 +102,14 @@ try {
   if (cluster.isPrimary) for (const warning of configWarnings(config)) log.warn(warning);
   if (cluster.isPrimary && config.workers > 1) {
     const { startWorkers } = await import('./workers.js');
-    running = await startWorkers(config, log, () => stop(1));
+    running = await startWorkers(config, log, () => requestStop(1));
   } else running = await startHere(config, log);
-  disconnected.then(() => stop());
+  disconnected.then(() => requestStop());
   if (cluster.isWorker) {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
-    process.on('message', ({ kind }: PrimaryMessage) => kind === 'stop' && stop());
+    process.on('message', ({ kind }: PrimaryMessage) => kind === 'stop' && requestStop());
   } else if (exitCode === undefined) console.log(describeService(config, running));
-  if (exitCode !== undefined) await end(running, exitCode);
+  if (exitCode !== undefined) await stopAndExit(running, exitCode);
 } catch (error) {
   console.error(printableError(error));
   process.exit(1);

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { diskImages } from '../db/images/disk.js';
-import { noopObserver, type Observer, type Outcome, withMetrics } from '../db/support/observer.js';
+import { noopObserver, type Observer, type Outcome, withGateAndMetrics } from '../db/support/observer.js';
 import { createMetrics } from '../handlers/http/metrics.js';
 import { HASH_CONCURRENCY, hashQueue } from '../handlers/security/password-hashing.js';
 import { contract } from '../scripts/contract-test/document.js';
@@ -116,12 +116,12 @@ t.test('reports the outcome of each store call that returns a promise', async (t
     ...noopObserver,
     storeCall: (_store, verb, _seconds, outcome) => void calls.push([verb, outcome]),
   };
-  const images = withMetrics('images', diskImages(await temporaryDirectory(t)), observer);
+  const images = withGateAndMetrics('images', diskImages(await temporaryDirectory(t)), observer);
   t.equal(await images.get('none.png'), undefined);
   for await (const name of images.list()) t.fail(name);
-  const unavailable = withMetrics('images', diskImages('/nowhere'), observer);
+  const unavailable = withGateAndMetrics('images', diskImages('/nowhere'), observer);
   await t.rejects(unavailable.get('none.png'));
-  const graph = withMetrics('graph', service.stores.graph, observer);
+  const graph = withGateAndMetrics('graph', service.stores.graph, observer);
   await t.rejects(graph.bulk.personIds(0, -1));
   t.same(calls, [
     ['get', 'ok'],

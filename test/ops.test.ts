@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { pino } from 'pino';
 import t from 'tap';
 import { createMetrics } from '../handlers/http/metrics.js';
-import { buildOpsServer, type HealthChecks, runChecks } from '../handlers/http/ops.js';
+import { buildOpsServer, type HealthChecks, readStoreStates } from '../handlers/http/ops.js';
 import { startTestService } from './support/service.js';
 import { openConnection, writeBytes } from './support/wire.js';
 
@@ -16,7 +16,7 @@ async function ready(url: string) {
 /** Returns the response of `/readyz` for these store checks. */
 async function readyWhen(checks: HealthChecks, query = '') {
   const metrics = createMetrics();
-  const { server } = buildOpsServer(() => runChecks(checks), metrics, pino({ enabled: false }));
+  const { server } = buildOpsServer(() => readStoreStates(checks), metrics, pino({ enabled: false }));
   const response = await server.inject(`/readyz${query}`);
   await server.close();
   metrics.close();

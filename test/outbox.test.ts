@@ -7,7 +7,8 @@ import { createAccount, deleteAccount, findCredentials } from '../db/accounts.js
 import { MAX_EDGES_PER_REMOVAL } from '../db/graph/index.js';
 import { createPostOnce } from '../db/idempotency-keys.js';
 import type { ImageStore } from '../db/images/index.js';
-import { createOutbox, enqueue, findDueEntries } from '../db/outbox/index.js';
+import { enqueue, findDueEntries } from '../db/outbox/entries.js';
+import { createOutbox } from '../db/outbox/index.js';
 import { claimImage, type PendingImage, withPendingImage } from '../db/outbox/pending-images.js';
 import { createPost } from '../db/posts.js';
 import { StoreUnavailableError } from '../db/support/errors.js';

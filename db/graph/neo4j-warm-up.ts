@@ -1,13 +1,13 @@
 import * as cypher from './cypher.js';
-import type { Run } from './neo4j-session.js';
+import type { Run } from './neo4j-connection.js';
 
 /*
  * Warm-up of Neo4j. A server that has just started plans and compiles each statement when it first runs, which takes
  * seconds. The warm-up runs every statement of requests before the first request needs it, and rolls its transaction back.
  */
 
-/** Returns a negative id, which no node has. It is random, so that concurrent warm-ups do not lock the same nodes. */
-const absentId = () => -1 - Math.floor(Math.random() * 1e9);
+/** Returns a negative id, which no node has. It is random, so that concurrent transactions do not lock the same nodes. */
+export const absentId = () => -1 - Math.floor(Math.random() * 1e9);
 
 /** The age at which the warm-up would delete `Attempt` nodes. No node is this old. */
 const UNREACHABLE_AGE_MS = Number.MAX_SAFE_INTEGER;

@@ -12,7 +12,7 @@ import {
   type RequestOutcome,
   type SocialGraph,
 } from './index.js';
-import { connectNeo4j, type Neo4jConnection, type Neo4jOptions, type Run } from './neo4j-session.js';
+import { connectNeo4j, type Neo4jConnection, type Neo4jOptions, type Run } from './neo4j-connection.js';
 import { warmUpNeo4j } from './neo4j-warm-up.js';
 
 /** The timeout of one call during a migration, a verification or a move. */

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { NOW } from '../postgres/clock.js';
 import type { Database } from '../postgres/index.js';
-import type { OutboxTable } from '../schema.js';
+import { OUTBOX_KINDS, type OutboxKind } from '../schema.js';
 
 /** The undelivered outbox entries of one kind. */
 export interface Backlog {
-  kind: OutboxTable['kind'];
+  kind: OutboxKind;
   /** The number of entries. */
   waiting: number;
   /** The number of entries that are due, or whose delivery has failed before. */
@@ -22,7 +22,7 @@ export async function readBacklog(db: Database): Promise<Backlog[]> {
     select kind, count(id) as waiting,
       count(id) filter (where ${IS_OVERDUE}) as overdue,
       coalesce(extract(epoch from ${NOW} - min(created_at) filter (where ${IS_OVERDUE})), 0)::float8 as "ageSeconds"
-    from unnest(array['person', 'post', 'image']) as kind left join outbox using (kind)
+    from unnest(${OUTBOX_KINDS}::text[]) as kind left join outbox using (kind)
     group by kind`.execute(db);
   return rows;
 }

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { SocialGraph } from '../graph/index.js';
 import type { ImageStore } from '../images/index.js';
-import { NOW, STATEMENT_TIME } from '../postgres/clock.js';
-import type { Database, DatabaseTransaction } from '../postgres/index.js';
-import type { OutboxTable } from '../schema.js';
+import { NOW } from '../postgres/clock.js';
+import type { Database } from '../postgres/index.js';
+import { OUTBOX_KINDS, type OutboxKind } from '../schema.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import { failpoint } from '../support/failpoints.js';
 import type { Log } from '../support/log.js';
 import { noopObserver, type Observer } from '../support/observer.js';
 import { withTimeout } from '../support/timeout.js';
-import { claimDueEntries, createNodeDelivery } from './node-delivery.js';
+import { claimDueEntries, findDueEntries, type OutboxEntry } from './entries.js';
+import { createNodeDelivery } from './node-delivery.js';
 
 /*
  * Transactional outbox: keeps the graph and the image store consistent with PostgreSQL without distributed transactions.
@@ -26,26 +27,6 @@ import { claimDueEntries, createNodeDelivery } from './node-delivery.js';
  * therefore the same if an entry is delivered twice, late or out of order.
  */
 
-type Kind = OutboxTable['kind'];
-
-/** Refers to an entity in PostgreSQL that has a counterpart in another store. */
-export interface EntityReference {
-  kind: Kind;
-  /** The id of an account or post, or the name of an image. */
-  key: string | number;
-}
-
-/** An entry in the table `outbox`. */
-export interface OutboxEntry {
-  id: number;
-  kind: Kind;
-  key: string;
-}
-
-/** Returns references to the images with these names. Skips null. */
-export const imageReferences = (...names: (string | null)[]): EntityReference[] =>
-  names.flatMap((key) => (key === null ? [] : [{ kind: 'image', key }]));
-
 /** How long the relay waits after a round in which it handled no entry. */
 const POLL_INTERVAL_MS = 1000;
 
@@ -58,39 +39,6 @@ const INLINE_TIMEOUT_MS = 1000;
 /** The maximum wait before the next attempt. It is shorter if the attempt failed because the store was unavailable. */
 const MAX_BACKOFF_SECONDS = 300;
 const MAX_UNAVAILABLE_BACKOFF_SECONDS = 5;
-
-/** How many due entries the relay reads at a time. */
-const RELAY_BATCH_SIZE = 100;
-
-/** The relay delivers each kind separately, so that one unavailable or slow store does not block the other. */
-const KINDS: readonly Kind[] = ['person', 'post', 'image'];
-
-/** Inserts entries in the transaction that changes the rows. Returns them, so that they can be delivered after the commit. */
-export async function enqueue(
-  trx: DatabaseTransaction,
-  references: readonly EntityReference[],
-): Promise<OutboxEntry[]> {
-  if (references.length === 0) return [];
-  const kinds = references.map(({ kind }) => kind);
-  const keys = references.map(({ key }) => String(key));
-  const { rows } = await insertEntries(sql`select * from unnest(${kinds}::text[], ${keys}::text[])`).execute(trx);
-  return rows;
-}
-
-/** Builds a statement that inserts an entry for each kind and key that `query` selects. The statement returns the entries. */
-export const insertEntries = (query: RawBuilder<unknown>) =>
-  sql<OutboxEntry>`insert into outbox (kind, key) ${query} returning id, kind, key`;
-
-/** Builds a query for the first due entries of a kind. The index begins with the kind, so those of other kinds are not read. */
-export const findDueEntries = (db: Database, kind: Kind) =>
-  db
-    .selectFrom('outbox')
-    .select(['id', 'kind', 'key'])
-    .where('kind', '=', kind)
-    .where('due_at', '<=', STATEMENT_TIME)
-    .orderBy('due_at')
-    .orderBy('id')
-    .limit(RELAY_BATCH_SIZE);
 
 export interface Outbox {
   /** Runs an inline delivery. Resolves after a second at the latest. Leaves failed entries to the relay. */
@@ -172,6 +120,8 @@ export function createOutbox(
    * appear meanwhile: names are never reused, and `claimImage` fails once the entry is due.
    */
   async function deliverImage(id: number, name: string): Promise<boolean> {
+    // Skips an entry whose `claimImage` is not committed yet, because that transaction has locked its row. Outside of a
+    // transaction, no lock is kept: two deliveries of one image may overlap, with the same result.
     if ((await claimDueEntries(db, [id]).execute()).length === 0) return false;
     const { rows } = await sql`
       select from posts where image = ${name} union all select from accounts where picture = ${name}`.execute(db);
@@ -182,7 +132,7 @@ export function createOutbox(
   }
 
   /** Delivers a batch of due entries. Returns the number of entries that were delivered or rescheduled. */
-  async function deliverDue(kind: Kind): Promise<number> {
+  async function deliverDue(kind: OutboxKind): Promise<number> {
     let handledCount = 0;
     for (const entry of await findDueEntries(db, kind).execute()) {
       if (stopped.signal.aborted) break;
@@ -192,7 +142,7 @@ export function createOutbox(
   }
 
   /** Delivers due entries of one kind until the outbox is stopped. */
-  async function runRelay(kind: Kind): Promise<void> {
+  async function runRelay(kind: OutboxKind): Promise<void> {
     while (!stopped.signal.aborted) {
       const handledCount = await deliverDue(kind).catch((error) => {
         if (!(error instanceof StoreUnavailableError)) log.warn({ err: error }, 'outbox relay failed');
@@ -221,7 +171,8 @@ export function createOutbox(
       await withTimeout(INLINE_TIMEOUT_MS, delivery).catch(() => undefined);
     },
     start() {
-      relay = Promise.all(KINDS.map(runRelay));
+      // Each kind separately, so that one unavailable or slow store does not block the other.
+      relay = Promise.all(OUTBOX_KINDS.map(runRelay));
     },
     async stop() {
       stopped.abort();

@@ -1,12 +1,13 @@
 import { type Selectable, sql } from 'kysely';
 import type { Nodes, SocialGraph } from '../graph/index.js';
-import { NOW, secondsFromNow } from '../postgres/clock.js';
+import { secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import { exclusiveLocksOf } from '../postgres/locks.js';
 import type { OutboxTable } from '../schema.js';
 import { batched } from '../support/batch.js';
 import { failpoint } from '../support/failpoints.js';
 import { type Observer, observedBatches } from '../support/observer.js';
+import { claimDueEntries } from './entries.js';
 
 /*
  * Delivers outbox entries to the graph: creates the node of a person or post if its row exists, and removes the node if
@@ -155,16 +156,3 @@ async function claimAndLock(trx: DatabaseTransaction, ids: readonly number[]): P
     select claimed.* from claimed, (select count(*) from locked) as lock_count`.execute(trx);
   return rows;
 }
-
-/**
- * Builds a query that claims entries: it returns those that are due and not locked by another transaction, and locks their rows
- * until the end of its own transaction.
- */
-export const claimDueEntries = (db: Database, ids: readonly number[]) =>
-  db
-    .selectFrom('outbox')
-    .select(['id', 'kind', 'key', 'delivered'])
-    .where(sql<boolean>`id = any(${ids}::int8[])`)
-    .where('due_at', '<=', NOW)
-    .forUpdate()
-    .skipLocked();

@@ -47,19 +47,20 @@ export interface Gate {
 }
 
 /**
- * Returns a proxy of a store. It reports every call that returns a promise, under the name of the method. Nested objects
- * with methods (`bulk`, the graph within a transaction) are wrapped too; streams, iterables and plain values are not.
- * The reported duration of reading an image ends when its stream is available.
+ * Returns a proxy of a store. While the gate allows no calls, every call rejects with StoreUnavailableError, because an
+ * unverified store must not be used.
  *
- * While the gate allows no calls, every call rejects with StoreUnavailableError, because an unverified store must not be used.
+ * Every call that returns a promise is reported, under the name of the method. Nested objects with methods (`bulk`, the graph
+ * within a transaction) are wrapped too; streams, iterables and plain values are not. The reported duration of reading an image
+ * ends when its stream is available.
  */
-export function withMetrics<Store extends object>(
+export function withGateAndMetrics<Store extends object>(
   name: StoreName,
   store: Store,
   observer: Observer,
   gate: Gate = { allowsCalls: true },
 ): Store {
-  const wrapped = (value: unknown) => (isWrappable(value) ? withMetrics(name, value, observer, gate) : value);
+  const wrapped = (value: unknown) => (isWrappable(value) ? withGateAndMetrics(name, value, observer, gate) : value);
   return new Proxy(store, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property);

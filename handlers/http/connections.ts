@@ -71,7 +71,7 @@ export function limitConnections(
 ): Connections {
   const open = new Set<Socket>();
   const byAddress = new Map<string, Set<Socket>>();
-  /** The `addressKey` of each connection. A closed socket no longer has an address. */
+  /** The `addressKey` of each connection. Stored, because a closed socket may have no address. */
   const addressKeys = new WeakMap<Socket, string>();
   /** `bytesWritten` of each connection when it was last examined. It has changed if the connection was used since then. */
   const examinedBytes = new WeakMap<Socket, number>();

@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
+import { canSee, type Owner } from '../../db/visibility.js';
 import type { AppContext } from '../context.js';
+import type { Request } from '../operation.js';
 import { mediaTypeOf } from '../policy/image-types.js';
 import { errorResponse } from './errors.js';
 import { matchesEtag } from './etags.js';
@@ -9,17 +11,21 @@ type ImageResponse =
   | { status: 304; headers: Record<string, string> }
   | typeof IMAGE_NOT_FOUND;
 
-export const IMAGE_NOT_FOUND = errorResponse('not_found', 'There is no such image.');
+const IMAGE_NOT_FOUND = errorResponse('not_found', 'There is no such image.');
 
 /**
- * Returns the response for an image: 200, 304 or 404. Does not check whether the user may see the image: the caller must do so
- * first. The name serves as the entity tag, because names are unique and images never change.
+ * Returns the response for an image: 200, 304, or 404 if it does not exist or the user may not see it. The name serves as the
+ * entity tag, because names are unique and images never change.
+ *
+ * @param owner the owner of the image; undefined if no row refers to it
  */
 export async function serveImage(
-  { images, config }: Pick<AppContext, 'config' | 'images'>,
-  name: string,
-  { origin, ifNoneMatch }: { origin: string | undefined; ifNoneMatch: string | undefined },
+  { images, config, read }: Pick<AppContext, 'config' | 'images' | 'read'>,
+  owner: Owner | undefined,
+  { user, path, headers: { origin }, headerParameters }: Request<'getPostImage'> | Request<'getProfileImage'>,
 ): Promise<ImageResponse> {
+  if (!(await canSee(user.account.id, owner, read.friends))) return IMAGE_NOT_FOUND;
+  const name = path.filename;
   const type = mediaTypeOf(name);
   if (!type) return IMAGE_NOT_FOUND;
   const etag = `"${name}"`;
@@ -30,7 +36,7 @@ export async function serveImage(
     'Cross-Origin-Resource-Policy': trusted ? 'cross-origin' : 'same-site',
   };
   // A 304 needs no call to the image store.
-  if (matchesEtag(ifNoneMatch, etag)) return { status: 304, headers: commonHeaders };
+  if (matchesEtag(headerParameters['If-None-Match'], etag)) return { status: 304, headers: commonHeaders };
   const image = await images.get(name);
   if (!image) return IMAGE_NOT_FOUND;
   return {

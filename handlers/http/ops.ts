@@ -51,7 +51,7 @@ export function buildOpsServer(
   server.setNotFoundHandler(async () => {
     throw notFound();
   });
-  const addMethodNotAllowedRoutes = trackMethods(server);
+  const addRoutesForOtherMethods = trackMethods(server);
   let draining = false;
 
   server.get('/livez', async () => ({ status: 'ok' }));
@@ -65,7 +65,7 @@ export function buildOpsServer(
   });
 
   server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()));
-  addMethodNotAllowedRoutes();
+  addRoutesForOtherMethods();
 
   return {
     server,
@@ -75,10 +75,11 @@ export function buildOpsServer(
   };
 }
 
-export const runChecks = async (checks: HealthChecks): Promise<StoreStates> =>
-  Object.fromEntries(await Promise.all(Object.entries(checks).map(runCheck)));
+/** Runs all health checks at the same time. */
+export const readStoreStates = async (checks: HealthChecks): Promise<StoreStates> =>
+  Object.fromEntries(await Promise.all(Object.entries(checks).map(readStoreState)));
 
-async function runCheck([name, check]: [string, () => Promise<unknown>]) {
+async function readStoreState([name, check]: [string, () => Promise<unknown>]) {
   const startedAt = performance.now();
   const ok = await withTimeout(CHECK_TIMEOUT_MS, check()).then(
     () => true,

@@ -192,11 +192,11 @@ export async function buildServer(
   const stopSweep = startSlowReaderSweep(connections.open);
   server.addHook('onClose', async () => stopSweep());
 
-  const addMethodNotAllowedRoutes = trackMethods(server);
+  const addRoutesForOtherMethods = trackMethods(server);
   registerBodyParser(server);
   await registerDocs(server, document, budget);
   await registerOperations(server, document.parsed, context, trustedOrigins, { budget, imageBudget });
-  addMethodNotAllowedRoutes();
+  addRoutesForOtherMethods();
   server.server.on('connect', refuseConnect.bind(server));
   // Ignores unknown values of `Expect`, as RFC 9110 section 10.1.1 allows. Node would respond with a 417 without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));

@@ -1,5 +1,5 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
-import { usernameKey } from '../../db/accounts.js';
+import { nfkcCasefold } from '../../db/support/casefold.js';
 import type { FieldCode } from '../http/error-codes.js';
 
 /** The fields of an account that its password must not contain; of the email address, only the part before the @. */
@@ -10,31 +10,31 @@ interface AccountNames {
 
 /** Returns the code of each rule of the password policy that a password breaks. The length is checked by the schema. */
 export function passwordProblems(password: string, account: AccountNames): FieldCode[] {
-  const key = usernameKey(password);
-  return RULES.filter(([isBroken]) => isBroken(password, account, key)).map(([, code]) => code);
+  const folded = nfkcCasefold(password);
+  return RULES.filter(([isBroken]) => isBroken(password, account, folded)).map(([, code]) => code);
 }
 
 /**
- * A function that returns whether a password breaks a rule, and the code of the rule. `key` is the `usernameKey` of the
- * password, for comparison regardless of case and Unicode form. Computing it is expensive, so all rules share it.
+ * A function that returns whether a password breaks a rule, and the code of the rule. `folded` is the password
+ * under NFKC case folding. Computing it is expensive, so all rules share it.
  */
-type PasswordRule = [isBroken: (password: string, account: AccountNames, key: string) => boolean, code: FieldCode];
+type PasswordRule = [isBroken: (password: string, account: AccountNames, folded: string) => boolean, code: FieldCode];
 
 const RULES: PasswordRule[] = [
   [(password) => !/\p{Ll}/u.test(password), 'needs_lowercase'],
   [(password) => !/\p{Lu}/u.test(password), 'needs_uppercase'],
   [(password) => !/\p{Nd}/u.test(password), 'needs_digit'],
   [(password) => !/[^\p{L}\p{Nd}]/u.test(password), 'needs_special_character'],
-  [(_, { username }, key) => contains(key, username), 'contains_username'],
-  [(_, { email }, key) => contains(key, email?.split('@')[0]), 'contains_email'],
+  [(_, { username }, folded) => contains(folded, username), 'contains_username'],
+  [(_, { email }, folded) => contains(folded, email?.split('@')[0]), 'contains_email'],
   [isCommon, 'common_password'],
   [(password) => /(.)\1\1/su.test(password), 'repeated_characters'],
   [hasSequence, 'obvious_sequence'],
 ];
 
-/** Returns whether the password with this key contains a text. Ignores case and Unicode form. */
-function contains(key: string, part = ''): boolean {
-  return part !== '' && key.includes(usernameKey(part));
+/** Returns whether a folded password contains a text. Ignores case and Unicode form. */
+function contains(folded: string, part = ''): boolean {
+  return part !== '' && folded.includes(nfkcCasefold(part));
 }
 
 /** Characters that look like letters. `1`, `!` and `|` look like both i and l, so i and l count as the same letter. */

@@ -1,5 +1,6 @@
 import * as cypher from '../../db/graph/cypher.js';
-import type { Neo4jConnection, Neo4jOptions } from '../../db/graph/neo4j-session.js';
+import type { Neo4jConnection, Neo4jOptions } from '../../db/graph/neo4j-connection.js';
+import { absentId } from '../../db/graph/neo4j-warm-up.js';
 import type { Installation } from '../../db/installation.js';
 import {
   CALL_TIMEOUT_MS,
@@ -32,7 +33,7 @@ export async function checkNeo4j(
   processes: number,
   installation: Installation | undefined,
 ): Promise<Row[]> {
-  const { connectNeo4j } = await import('../../db/graph/neo4j-session.js');
+  const { connectNeo4j } = await import('../../db/graph/neo4j-connection.js');
   const connection = connectNeo4j({ ...options, poolSize: 2, callTimeoutMs: CALL_TIMEOUT_MS }, silentLog);
   const { read } = connection;
   const claimedBy = async () => (await read<{ id: string }>(cypher.READ_CLAIM))[0]?.id;
@@ -59,11 +60,13 @@ async function checkServer({ read }: Neo4jConnection, uri: string): Promise<Chec
   const description = `${version} (${edition}) at ${host}, ${tls}, ${duration}`;
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isTooOld = major < MIN_VERSION.major || (major === MIN_VERSION.major && minor < MIN_VERSION.minor);
-  return isTooOld ? failed(`${description}: needs version 5.26 or later`) : ok(description);
+  return isTooOld
+    ? failed(`${description}: needs version ${MIN_VERSION.major}.${MIN_VERSION.minor} or later`)
+    : ok(description);
 }
 
 async function checkPermissions({ runAndRollBack }: Neo4jConnection): Promise<CheckResult> {
-  const id = -1 - Math.floor(Math.random() * 1e9);
+  const id = absentId();
   await runAndRollBack(async (run) => {
     await run(cypher.LIKE, { likes: [{ person: id, post: id }] });
     await run(cypher.REMOVE_PERSON, { id });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { NOW, STATEMENT_TIME } from '../../db/postgres/clock.js';
 import type { Database } from '../../db/postgres/index.js';
-import type { OutboxTable } from '../../db/schema.js';
+import type { OutboxKind } from '../../db/schema.js';
 import { paginate } from '../support/pages.js';
 import type { CheckContext } from './rules.js';
 
@@ -10,7 +10,7 @@ import type { CheckContext } from './rules.js';
  * an upload in progress.
  */
 export interface PendingEntries {
-  kind: OutboxTable['kind'];
+  kind: OutboxKind;
   /** What the entries wait for. */
   stage: 'delivery' | 'second delivery' | 'its row';
   count: number;

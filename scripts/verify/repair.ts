@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { createOutbox, type EntityReference, enqueue, type OutboxEntry } from '../../db/outbox/index.js';
+import { type EntityReference, enqueue, type OutboxEntry } from '../../db/outbox/entries.js';
+import { createOutbox } from '../../db/outbox/index.js';
 import { NOW } from '../../db/postgres/clock.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { BareStores } from '../../db/stores.js';
@@ -19,7 +20,7 @@ export interface Repair {
   stop(): Promise<void>;
 }
 
-/** The number of entries that are delivered concurrently. */
+/** The number of entries that are delivered, one after another, before their results are checked. */
 const DELIVERY_BATCH_SIZE = 50;
 
 const POLL_INTERVAL_MS = 50;

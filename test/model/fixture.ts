@@ -17,7 +17,7 @@ export const STORES: StoreName[] = onServices ? ['postgres', 'graph', 'images', 
 /** The timeout of one call to Neo4j. */
 const NEO4J_TIMEOUT_MS = 2000;
 /**
- * For how long a graph write without a response may still be committed: `maxCommitDelayMs` in `db/graph/neo4j-session.ts` plus
+ * For how long a graph write without a response may still be committed: `maxCommitDelayMs` in `db/graph/neo4j-connection.ts` plus
  * one timeout. The graph in tables has no delay.
  */
 export const MAX_COMMIT_DELAY_MS = onServices ? 6 * NEO4J_TIMEOUT_MS + 2000 : 0;

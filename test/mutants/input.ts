@@ -93,7 +93,7 @@ export const input: Mutants = {
   },
   'a password that contains the username in another case is accepted': {
     file: 'handlers/policy/passwords.ts',
-    find: 'key.includes(usernameKey(part))',
+    find: 'folded.includes(nfkcCasefold(part))',
     replace: 'key.includes(part)',
     caughtBy: ['passwords.policy.username'],
   },

@@ -2,7 +2,7 @@ import type { Transaction } from 'neo4j-driver';
 import type { Test } from 'tap';
 import type { SocialGraph } from '../../db/graph/index.js';
 import { openNeo4j } from '../../db/graph/neo4j.js';
-import type { Neo4jOptions } from '../../db/graph/neo4j-session.js';
+import type { Neo4jOptions } from '../../db/graph/neo4j-connection.js';
 import type { Log } from '../../db/support/log.js';
 import { openDriver, queryGraph, silentLog } from './stores.js';
 

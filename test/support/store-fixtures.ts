@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { createAccount, deleteAccount, findCredentials } from '../../db/accounts.js';
 import type { SocialGraph } from '../../db/graph/index.js';
-import { type EntityReference, enqueue } from '../../db/outbox/index.js';
+import { type EntityReference, enqueue } from '../../db/outbox/entries.js';
 import { withPendingImage } from '../../db/outbox/pending-images.js';
 import { createPost } from '../../db/posts.js';
 import type { Stores } from '../../db/stores.js';
