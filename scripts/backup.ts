@@ -1,14 +1,14 @@
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { createBackup } from '../db/backup/create.js';
 import { readInstallation, requireNotMoved } from '../db/installation.js';
 import { openBareStores } from '../db/stores.js';
-import { DataDirectoryInUseError } from '../db/support/data-directory.js';
+import { DataDirectoryInUseError, pathsIn } from '../db/support/data-directory.js';
 import { moveFileDurably } from '../db/support/durable-files.js';
 import { readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
@@ -19,7 +19,7 @@ import { CommandError } from './support/command-error.js';
 
 /** Requests the archive from the service that uses the data directory, through its control socket. */
 async function requestArchive(dataDir: string): Promise<Readable> {
-  const socketPath = controlSocketPath(join(resolve(dataDir), 'control'));
+  const socketPath = controlSocketPath(pathsIn(dataDir).control);
   return new Promise((resolveArchive, reject) => {
     request({ socketPath, path: BACKUP_PATH, method: 'POST' }, (response) => {
       if (response.statusCode === 200) return resolveArchive(response);

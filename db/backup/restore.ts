@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { extract } from 'tar';
-import { claimDataDirectory, type DataDirectory, OWNER_ONLY_MODE } from '../support/data-directory.js';
+import { claimDataDirectory, type DataDirectory, OWNER_ONLY_MODE, pathsIn } from '../support/data-directory.js';
 import { syncPath, syncTree } from '../support/durable-files.js';
 import { checkArchive } from './archive.js';
 
@@ -29,14 +29,13 @@ const TOP_LEVEL_NAMES = ['images', 'token-keys', 'postgres'] as const;
  * @throws DataDirectoryNotEmptyError
  */
 export async function restoreBackup(archive: string, path: string): Promise<number> {
-  const root = resolve(path);
   // Checked before the claim, which creates the directory.
-  if (!existsSync(join(root, 'restoring')) && (await isOccupied(root))) throw new DataDirectoryNotEmptyError(root);
+  await requireVacant(pathsIn(path));
   const files = await checkArchive(archive);
-  const directory = await claimDataDirectory(root, { shared: false, allowUnfinishedRestore: true });
+  const directory = await claimDataDirectory(path, { shared: false, allowUnfinishedRestore: true });
   try {
     // Checked again: another process may have used the directory before the claim.
-    if (!existsSync(directory.restoring) && (await isOccupied(root))) throw new DataDirectoryNotEmptyError(root);
+    await requireVacant(directory);
     await extractInto(directory, archive);
     return files;
   } finally {
@@ -44,10 +43,18 @@ export async function restoreBackup(archive: string, path: string): Promise<numb
   }
 }
 
-/** Returns whether the directory holds data that a restore would replace. */
-async function isOccupied(root: string): Promise<boolean> {
-  if (existsSync(join(root, 'postgres')) || existsSync(join(root, 'token-keys'))) return true;
-  return (await readdir(join(root, 'images')).catch(() => [])).length > 0;
+/** Throws DataDirectoryNotEmptyError if the directory holds data that a restore would replace. */
+async function requireVacant({
+  root,
+  restoring,
+  postgres,
+  tokenKeys,
+  images,
+}: Omit<ReturnType<typeof pathsIn>, 'lock'>): Promise<void> {
+  if (existsSync(restoring)) return;
+  const isOccupied =
+    existsSync(postgres) || existsSync(tokenKeys) || (await readdir(images).catch(() => [])).length > 0;
+  if (isOccupied) throw new DataDirectoryNotEmptyError(root);
 }
 
 /** Extracts an archive to `restoring`, syncs the files, and then moves them into place. */

@@ -36,18 +36,27 @@ export class UnfinishedRestoreError extends Error {
   }
 }
 
-export interface DataDirectory {
-  root: string;
-  postgres: string;
-  images: string;
+/** Returns the paths in a data directory, which need not exist. */
+export function pathsIn(directory: string) {
+  const root = resolve(directory);
+  return {
+    root,
+    /** The file whose lock is the claim. It contains the id of the process. */
+    lock: join(root, 'lock'),
+    postgres: join(root, 'postgres'),
+    images: join(root, 'images'),
+    /** The file with the token keys. */
+    tokenKeys: join(root, 'token-keys'),
+    /** The directory of the control socket, on which the process that has claimed the data directory receives backup requests. */
+    control: join(root, 'control'),
+    /** The directory to which a restore extracts files. While it exists, the restore is unfinished. */
+    restoring: join(root, 'restoring'),
+  };
+}
+
+export interface DataDirectory extends Omit<ReturnType<typeof pathsIn>, 'lock'> {
   /** The directory for the uploads in progress of this process. */
   uploads: string;
-  /** The file with the token keys. */
-  tokenKeys: string;
-  /** The directory of the control socket, on which the process that has claimed the data directory receives backup requests. */
-  control: string;
-  /** The directory to which a restore extracts files. While it exists, the restore is unfinished. */
-  restoring: string;
   /** Releases the claim, and removes the uploads of this process. */
   release(): Promise<void>;
 }
@@ -64,9 +73,10 @@ export async function claimDataDirectory(
   path: string,
   { shared, allowUnfinishedRestore = false }: { shared: boolean; allowUnfinishedRestore?: boolean },
 ): Promise<DataDirectory> {
-  const root = resolve(path);
+  const { lock: lockPath, ...paths } = pathsIn(path);
+  const { root, images, restoring } = paths;
   await makeDirectoryDurably(root, OWNER_ONLY_MODE);
-  const lock = await open(join(root, 'lock'), 'a+');
+  const lock = await open(lockPath, 'a+');
   if (!tryLock(lock.fd, { shared })) {
     const [pid] = /^\d+$/m.exec(await lock.readFile('utf8')) ?? [];
     await lock.close();
@@ -75,19 +85,12 @@ export async function claimDataDirectory(
   try {
     // On a full disk this fails. The message of `DataDirectoryInUseError` then lacks the process id.
     await recordPid(lock, shared).catch(() => undefined);
-    const restoring = join(root, 'restoring');
     if (!allowUnfinishedRestore && existsSync(restoring)) throw new UnfinishedRestoreError(root);
-    const images = join(root, 'images');
     await makePrivateDirectory(images);
     const uploads = await claimUploads(join(root, 'uploads'));
     return {
-      root,
-      postgres: join(root, 'postgres'),
-      images,
+      ...paths,
       uploads: uploads.path,
-      tokenKeys: join(root, 'token-keys'),
-      control: join(root, 'control'),
-      restoring,
       async release() {
         await uploads.release();
         await lock.close();

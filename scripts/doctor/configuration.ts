@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { pathsIn } from '../../db/support/data-directory.js';
 import { type Config, VARIABLE_NAMES } from '../../handlers/config/index.js';
 import { configWarnings } from '../../handlers/config/warnings.js';
 import { readTokenKeys } from '../../handlers/security/token-keys.js';
@@ -17,7 +17,7 @@ export const configurationChecks = (config: Config): Check[] => [
 /** Does not check the strength of the keys: weak ones already make the configuration invalid. */
 async function checkTokenKeys({ tokenKeys, stores }: Config): Promise<CheckResult> {
   if (tokenKeys) return ok(`${tokenKeys.length} in TOKEN_KEYS, signing key: ${tokenKeys[0].id}`);
-  const keys = await readTokenKeys(join(stores.dataDir, 'token-keys'));
+  const keys = await readTokenKeys(pathsIn(stores.dataDir).tokenKeys);
   return ok(keys ? `${keys.length} in DATA_DIR` : 'the first start generates a key in DATA_DIR');
 }
 

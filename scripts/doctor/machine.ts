@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { request } from 'node:http';
-import { dirname, join, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { diskImages } from '../../db/images/disk.js';
 import type { Installation } from '../../db/installation.js';
 import { RESERVE_BYTES, readFreeBytes } from '../../db/postgres/free-space.js';
-import { UnfinishedRestoreError } from '../../db/support/data-directory.js';
+import { pathsIn, UnfinishedRestoreError } from '../../db/support/data-directory.js';
 import type { Config } from '../../handlers/config/index.js';
 import { readConnectionLimits, readMaxOpenFiles } from '../../handlers/http/connections.js';
 import { controlSocketPath } from '../../handlers/http/control.js';
@@ -16,14 +16,16 @@ const LOW_FREE_BYTES = 1024 ** 3;
 
 const MEBIBYTE = 1024 ** 2;
 
+type Paths = ReturnType<typeof pathsIn>;
+
 /** The files that a process opens besides client connections and configurable pools: other pools, uploads, modules. */
 const OTHER_FILES = 64;
 
 /** Returns the checks of the process limits and of `DATA_DIR`. They change nothing and do not open the embedded database. */
 export function machineChecks(config: Config, installation: Installation | undefined): Check[] {
   const { stores } = config;
-  const root = resolve(stores.dataDir);
-  const images = diskImages(join(root, 'images'));
+  const paths = pathsIn(stores.dataDir);
+  const images = diskImages(paths.images);
   const imageChecks: Check[] = [
     ['images in DATA_DIR', () => images.check().then(() => ok('readable and writable'))],
     // The embedded database is not opened, so its installation is not known.
@@ -31,10 +33,10 @@ export function machineChecks(config: Config, installation: Installation | undef
   ];
   return [
     ['open files', () => checkOpenFiles(config)],
-    ['DATA_DIR', () => checkDirectory(root)],
-    ['free disk space', () => checkFreeSpace(root, stores.postgres === undefined)],
-    ...(stores.s3 || !existsSync(join(root, 'images')) ? [] : imageChecks),
-    ...(stores.postgres ? [] : [['embedded database', () => checkEmbedded(root)] as const]),
+    ['DATA_DIR', () => checkDirectory(paths)],
+    ['free disk space', () => checkFreeSpace(paths.root, stores.postgres === undefined)],
+    ...(stores.s3 || !existsSync(paths.images) ? [] : imageChecks),
+    ...(stores.postgres ? [] : [['embedded database', () => checkEmbedded(paths)] as const]),
   ];
 }
 
@@ -49,13 +51,13 @@ async function checkOpenFiles({ stores: { postgres, neo4j, s3 } }: Config): Prom
   return warning(`${description}, which leaves too few files for the stores: raise the limit, or lower the pools`);
 }
 
-async function checkDirectory(root: string): Promise<CheckResult> {
+async function checkDirectory({ root, restoring }: Paths): Promise<CheckResult> {
   if (!existsSync(root)) {
     // The trailing slash rejects a regular file.
     await access(`${nearestExisting(root)}/`, constants.W_OK | constants.X_OK);
     return ok(`${root}: the first start creates it`);
   }
-  if (existsSync(join(root, 'restoring'))) throw new UnfinishedRestoreError(root);
+  if (existsSync(restoring)) throw new UnfinishedRestoreError(root);
   await access(root, constants.R_OK | constants.W_OK | constants.X_OK);
   const { uid, mode } = await stat(root);
   const description = `${root}: mode ${(mode & 0o777).toString(8)}, owner ${uid}`;
@@ -78,17 +80,18 @@ async function checkFreeSpace(root: string, isEmbedded: boolean): Promise<CheckR
 }
 
 /** Checks the embedded database without opening it, which would replay WAL and prevent a service from starting. */
-async function checkEmbedded(root: string): Promise<CheckResult> {
-  if (!existsSync(join(root, 'postgres'))) return ok('none yet: the first start creates it');
-  if (!(await isServiceRunning(root))) return skipped('not opened, and no service uses it: npm run verify checks it');
-  const pid = (await readFile(join(root, 'lock'), 'utf8')).trim();
+async function checkEmbedded({ postgres, control, lock }: Paths): Promise<CheckResult> {
+  if (!existsSync(postgres)) return ok('none yet: the first start creates it');
+  if (!(await isServiceRunning(control)))
+    return skipped('not opened, and no service uses it: npm run verify checks it');
+  const pid = (await readFile(lock, 'utf8')).trim();
   return skipped(`not opened: process ${pid} uses it. See /readyz and /metrics of the service`);
 }
 
-/** Returns whether a service that uses this directory responds on its control socket. */
-const isServiceRunning = (root: string) =>
+/** Returns whether a service responds on the control socket in this directory. */
+const isServiceRunning = (control: string) =>
   new Promise<boolean>((resolveResult) => {
-    request({ socketPath: controlSocketPath(join(root, 'control')), path: '/' }, (response) => {
+    request({ socketPath: controlSocketPath(control), path: '/' }, (response) => {
       response.resume();
       resolveResult(true);
     })

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { parseArgs, parseEnv } from 'node:util';
+import { pathsIn } from '../../db/support/data-directory.js';
 import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import type { TokenKey } from '../../handlers/config/variables.js';
@@ -78,7 +78,7 @@ function formatOutcome({ result, differences, examples }: Outcome, path: string)
 
 /** Returns advice if the target lacks a token key of the source, which would invalidate tokens. The advice contains no key. */
 async function tokenKeyAdvice(source: Config, target: Config): Promise<string | undefined> {
-  const keyFile = (config: Config) => resolve(config.stores.dataDir, 'token-keys');
+  const keyFile = (config: Config) => pathsIn(config.stores.dataDir).tokenKeys;
   const readKeys = async (config: Config): Promise<readonly TokenKey[]> =>
     config.tokenKeys ?? (await readTokenKeys(keyFile(config)).catch(() => undefined)) ?? [];
   const targetKeys = new Set((await readKeys(target)).map(({ id, secret }) => `${id}:${secret}`));

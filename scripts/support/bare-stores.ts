@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type BareStores, openBareStores, type StoresConfig } from '../../db/stores.js';
+import { pathsIn } from '../../db/support/data-directory.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { CommandError } from './command-error.js';
 
 /** Throws CommandError if opening the stores would create a database, for example because DATA_DIR is misspelled. */
 export function requireDatabase({ postgres, dataDir }: StoresConfig): void {
-  const isFound = ['postgres', 'restoring'].some((name) => existsSync(join(dataDir, name)));
-  if (!postgres && !isFound) throw new CommandError(`${dataDir} does not contain a database`);
+  const paths = pathsIn(dataDir);
+  if (!postgres && !existsSync(paths.postgres) && !existsSync(paths.restoring))
+    throw new CommandError(`${dataDir} does not contain a database`);
 }
 
 /** Opens the stores that the environment selects, and closes them after use. The log goes to standard error. */
