@@ -7,7 +7,7 @@ export const posts: Mutants = {
     file: 'db/posts.ts',
     find: 'id = ${id} and author_id = ${author}',
     replace: 'id = ${id}',
-    caughtBy: ['posts.edit.author-only', 'posts.delete.author-only'],
+    caughtBy: ['visibility.edit.public', 'visibility.delete.public'],
   },
   'liking twice fails': {
     file: 'db/graph/tables.ts',

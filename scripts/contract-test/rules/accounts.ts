@@ -72,25 +72,6 @@ export const accounts: Subject = {
     ),
 
     rule(
-      'accounts.email.disposable',
-      'A registration with an email address of a disposable domain returns 400.',
-      async (users) => {
-        const json = { ...users.newUser(), email: 'contract.test@mailinator.com' };
-        expectProblems(await users.anonymous.send(400, 'POST /auth/register', { json }), 'body.email');
-      },
-    ),
-
-    rule(
-      'accounts.email.disposable-subdomain',
-      'A profile update with an email address of a subdomain of a disposable domain returns 400.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
-        const form = { email: 'test@mail.mailinator.com' };
-        expectProblems(await send(400, 'PUT /profiles/me', { form }), 'body.email');
-      },
-    ),
-
-    rule(
       'accounts.register.nul-and-surrogates',
       'NUL and unpaired surrogates in a body return 400, and the response names each field that contains one.',
       async (users) => {

@@ -1,7 +1,7 @@
 import { contract } from '../document.js';
 import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectErrorShape, expectProblems, expectThat } from '../expect.js';
-import { CROSS_SITE, OTHER_ORIGIN, publicProfile, UNUSED_ID, withCookie } from '../fixtures.js';
+import { CROSS_SITE, OTHER_ORIGIN, publicProfile, withCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { Requester } from '../users.js';
 import { DOCUMENT_PATHS, docsRules } from './http-docs.js';
@@ -70,20 +70,6 @@ export const http: Subject = {
           }
         },
       ),
-    ),
-
-    rule(
-      'http.methods.literal-paths',
-      'A method that a literal path does not support returns 405: GET /posts/create does not look up a post with the id “create”.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
-        for (const path of ['/posts/create', '/posts/edit', '/posts/delete', '/posts/like']) {
-          await send(405, `GET ${path}`);
-          await send(405, `HEAD ${path}`);
-        }
-        // No operation has this literal path, so “image” is taken for an id.
-        await send(404, 'GET /posts/image');
-      },
     ),
 
     rule(
@@ -163,18 +149,6 @@ export const http: Subject = {
           await send((await send([200, 404], request)).status, head);
           await users.anonymous.send(401, head);
         }
-      },
-    ),
-
-    rule(
-      'http.head.errors',
-      'HEAD returns 400, 401 and 404 in the same cases as GET, without a body.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
-        await send(400, 'HEAD /posts?limit=0');
-        await send(404, `HEAD /posts/${UNUSED_ID}`);
-        await send(404, 'HEAD /none');
-        await users.anonymous.send(401, 'HEAD /posts');
       },
     ),
 

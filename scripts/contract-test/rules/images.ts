@@ -1,25 +1,10 @@
 import { expectEqual, expectThat } from '../expect.js';
-import { bodyOfType, OTHER_ORIGIN, privateProfile, publicProfile, rawForm, textForm } from '../fixtures.js';
+import { OTHER_ORIGIN, privateProfile, publicProfile } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 
 export const images: Subject = {
   name: 'Images',
   rules: [
-    rule(
-      'images.upload.malformed-multipart',
-      'A multipart body that is empty, lacks a boundary or is truncated returns 400.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
-        const form = textForm({ title: 'A title', text: 'A text' });
-        for (const content of [
-          rawForm(),
-          bodyOfType('multipart/form-data', 'title=x'),
-          { ...form, body: form.body.subarray(0, -12) },
-        ])
-          await send(400, 'POST /posts/create', content);
-      },
-    ),
-
     rule(
       'images.download.headers',
       "Images are served with X-Content-Type-Options: nosniff, a Content-Security-Policy with default-src 'none' that allows no scripts, Cache-Control: private, no-cache, Cross-Origin-Resource-Policy: same-site and a strong ETag, even if a page of another origin requests them.",
@@ -78,21 +63,6 @@ export const images: Subject = {
       },
     ),
 
-    ...(['post', 'profile'] as const).map((kind) =>
-      rule(
-        `images.download.hidden-${kind}-not-modified`,
-        `Visibility is checked before If-None-Match: the image of a hidden ${kind} returns 404, even with its ETag.`,
-        async (users) => {
-          const { owner, stranger, post, picture } = await privateProfile(users);
-          const path = kind === 'post' ? post.image : picture;
-          const etag = (await owner.send(200, `GET ${path}`)).headers.get('etag') ?? '';
-          for (const tag of [etag, '*']) {
-            await stranger.send(404, `GET ${path}`, { headers: { 'If-None-Match': tag } });
-          }
-        },
-      ),
-    ),
-
     rule(
       'images.download.hidden-range',
       'A hidden image returns 404 for HEAD, Range, If-Match and If-Modified-Since. For a user who may see the image, GET with one of these headers returns the whole image.',
@@ -110,21 +80,6 @@ export const images: Subject = {
             const response = await owner.send(200, `GET ${path}`, { headers });
             expectThat(response.bytes.equals(whole.bytes), 'the whole image', response);
           }
-        }
-      },
-    ),
-
-    rule(
-      'images.download.hidden-like-missing',
-      'A hidden image and a missing one return 404 with the same body.',
-      async (users) => {
-        const { stranger, post, picture } = await privateProfile(users);
-        for (const [missing, hidden] of [
-          ['/posts/image/none.png', post.image],
-          ['/profiles/image/none.png', picture],
-        ]) {
-          const response = await stranger.send(404, `GET ${hidden}`);
-          expectEqual(response, 'the body', response.body, (await stranger.send(404, `GET ${missing}`)).body);
         }
       },
     ),

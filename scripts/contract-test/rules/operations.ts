@@ -1,7 +1,7 @@
 import { type ContractOperation, contract } from '../document.js';
 import type { RequestContent } from '../exchange.js';
 import { expectCode, expectEqual, expectErrorShape, expectProblemCodes, expectProblems } from '../expect.js';
-import { CHUNKED, contentType, rawForm, UNUSED_ID, WRONG_PASSWORD } from '../fixtures.js';
+import { CHUNKED, contentType, rawForm, UNUSED_ID } from '../fixtures.js';
 import type { Subject } from '../rule.js';
 import { userRules } from './user-rule.js';
 
@@ -41,16 +41,6 @@ export const operations: Subject = {
   name: 'Every operation',
   rules: [
     adaRule(
-      'http.query.repeated',
-      'A repeated query parameter returns 400, even with equal values.',
-      async ({ send }) => {
-        expectProblemCodes(await send(400, 'GET /posts?limit=5&limit=5'), 'query.limit repeated');
-        expectProblemCodes(await send(400, 'GET /posts?limit[]=5'), 'query.limit[] unknown_field');
-        expectProblemCodes(await send(400, 'POST /posts/like?id=7&id=8'), 'query.id repeated');
-      },
-    ),
-
-    adaRule(
       'http.form.repeated-field',
       'A repeated form field returns 400, even with equal values, and the response names it.',
       async ({ send }) => {
@@ -75,18 +65,6 @@ export const operations: Subject = {
     ),
 
     adaRule(
-      'http.fields.prototype-names',
-      '__proto__ and constructor are undocumented fields like any other, and return 400.',
-      async ({ send }) => {
-        const body = `{"password":"${WRONG_PASSWORD}","__proto__":{"a":1}}`;
-        expectProblems(await send(400, 'DELETE /profiles/me', { body, headers: JSON_HEADERS }), 'body.__proto__');
-        const form = { title: 'A', text: 'A', constructor: 'x' };
-        expectProblems(await send(400, 'POST /posts/create', { form }), 'body.constructor');
-        expectProblemCodes(await send(400, 'GET /posts?__proto__=1'), 'query.__proto__ unknown_field');
-      },
-    ),
-
-    adaRule(
       'http.errors.lists-every-problem',
       'A 400 lists every problem in the query and the body of the request, up to 100.',
       async ({ send }) => {
@@ -100,18 +78,6 @@ export const operations: Subject = {
         const manyNames = Array.from({ length: 101 }, (_, index) => `unknown${index}=`);
         const response = await send(400, `GET /posts?${manyNames.join('&')}`);
         expectEqual(response, 'the number of problems', response.body.errors?.length, 100);
-      },
-    ),
-
-    adaRule(
-      'http.errors.malformed-json',
-      'Malformed JSON, and a JSON body that is not an object, return 400 with a JSON error body.',
-      async ({ send }) => {
-        const notUtf8 = Buffer.from('{"password":"\xff"}', 'latin1');
-        for (const body of ['{', '[]', '7', 'null', '"x"', ' ', notUtf8]) {
-          const response = await send(400, 'DELETE /profiles/me', { body, headers: JSON_HEADERS });
-          expectErrorShape(expectProblems(response, 'body.'));
-        }
       },
     ),
 
@@ -143,33 +109,5 @@ export const operations: Subject = {
       const content = rawForm({ name: 'title', content: 'a' }, surrogate);
       expectProblems(await send(400, 'POST /posts/create', content), 'body.text');
     }),
-
-    adaRule(
-      'http.order.media-type-before-fields',
-      'The media type is checked before the fields: 415 takes precedence over 400.',
-      async ({ send }) => {
-        await send(415, 'POST /posts/create?page=1', { body: 'hello', headers: contentType('text/plain') });
-      },
-    ),
-
-    adaRule(
-      'http.order.fields-before-existence',
-      'The fields are checked before the existence of the post: 400 takes precedence over 404.',
-      async ({ send }) => {
-        expectProblems(await send(400, `PUT /posts/edit?id=${UNUSED_ID}`, { form: { title: '' } }), 'body.title');
-        expectProblems(await send(400, `GET /posts/${UNUSED_ID}?page=1`), 'query.page');
-      },
-    ),
-
-    adaRule(
-      'http.order.fields-password-conflict',
-      'The fields are checked before the password, and the password before conflicts: 400 takes precedence over 401, and 401 over 409.',
-      async ({ send }, users) => {
-        const { username } = await users.sharedUser('ben');
-        const form = { username, current_password: WRONG_PASSWORD };
-        expectProblems(await send(400, 'PUT /profiles/me', { form: { ...form, private: 'maybe' } }), 'body.private');
-        await send(401, 'PUT /profiles/me', { form });
-      },
-    ),
   ],
 };

@@ -24,7 +24,7 @@ interface Bodies {
 }
 
 const NOT_UTF8 = Buffer.from('{"a":"\xff"}', 'latin1');
-const MALFORMED_JSON = ['{', '[]', '7', 'null', '"x"', '{"a":1}{', "{'a':1}", '\ufeff', NOT_UTF8];
+const MALFORMED_JSON = ['{', ' ', '[]', '7', 'null', '"x"', '{"a":1}{', "{'a':1}", '\ufeff', NOT_UTF8];
 
 const JSON_BODIES: Bodies = {
   acceptedTypes: [

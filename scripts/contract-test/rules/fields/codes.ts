@@ -78,6 +78,8 @@ const GROUPS: [id: string, description: string, cases: [InvalidRequest, ...probl
       [['GET /posts?limit=five&offset=-1'], 'query.limit not_an_integer', 'query.offset out_of_range'],
       [['GET /posts?limit=0&page=1'], 'query.limit out_of_range', 'query.page unknown_field'],
       [['GET /posts?limit=5&limit=5&limit=5'], 'query.limit repeated'],
+      [['GET /posts?limit[]=5'], 'query.limit[] unknown_field'],
+      [['POST /create_relationship?me={ownId}&them={ownId}'], 'query.them own_id'],
       [['POST /posts/like'], 'query.id required'],
       [['POST /friends/request?to={ownId}', { json: {} }], 'query.to own_id', 'body. unexpected_body'],
     ],
@@ -139,7 +141,7 @@ export const codeRules = GROUPS.map(([id, description, cases]) =>
       await Promise.all(
         cases.map(async ([[request, content], ...problems]) => {
           const { send } = request.startsWith('POST /auth/') ? users.anonymous : user;
-          expectProblemCodes(await send(400, request.replace('{ownId}', `${user.id}`), content), ...problems);
+          expectProblemCodes(await send(400, request.replaceAll('{ownId}', `${user.id}`), content), ...problems);
         }),
       );
     },

@@ -1,15 +1,7 @@
-import { expectEqual, expectThat, fieldsOf } from '../../expect.js';
-import {
-  addContent,
-  BRIEF_PROFILE_FIELDS,
-  clearRelation,
-  FULL_PROFILE_FIELDS,
-  findInFeed,
-  makeFriends,
-  privateProfile,
-} from '../../fixtures.js';
-import { type Rule, rule } from '../../rule.js';
-import { expectRelation, includesId, type PairRequest, pairRule, sendInOrder } from './pairs.js';
+import { expectEqual } from '../../expect.js';
+import { addContent, clearRelation, findInFeed, makeFriends } from '../../fixtures.js';
+import type { Rule } from '../../rule.js';
+import { expectRelation, type PairRequest, pairRule, sendInOrder } from './pairs.js';
 
 export const friendshipRules: Rule[] = [
   pairRule(
@@ -26,45 +18,6 @@ export const friendshipRules: Rule[] = [
       await expectRelation({ one: third, other: one }, 'requested by one');
       await expectRelation(strangers, 'none');
       await clearRelation(third, one);
-    },
-  ),
-
-  rule(
-    'friends.list.fields',
-    'GET /friends returns 200 and a list of {id, name, username, profile_link, private}.',
-    async (users) => {
-      const { friend, owner, picture } = await privateProfile(users);
-      const response = await friend.send(200, 'GET /friends');
-      const { id, name, username } = owner;
-      const entry = response.body.find((one: { id: number }) => one.id === id);
-      expectEqual(response, 'the entry', entry, { id, name, username, profile_link: picture, private: true });
-    },
-  ),
-
-  rule(
-    'friends.requests.incoming-only',
-    'GET /friends/requests returns 200 and the pending incoming requests, without outgoing ones.',
-    async (users) => {
-      const { owner, requester, requested } = await privateProfile(users);
-      const response = await owner.send(200, 'GET /friends/requests');
-      expectThat(includesId(response, requester.id), 'the incoming request', response);
-      expectThat(!includesId(response, requested.id), 'no outgoing request', response);
-    },
-  ),
-
-  rule(
-    'friends.requests.fields',
-    'An incoming request has the fields of GET /profiles/{id} for its sender: the full profile if the account is public, {id, name, username} if it is private.',
-    async (users) => {
-      const { owner, requester, requested } = await privateProfile(users);
-      for (const [receiver, sender, fields] of [
-        [owner, requester, FULL_PROFILE_FIELDS],
-        [requested, owner, BRIEF_PROFILE_FIELDS],
-      ] as const) {
-        const response = await receiver.send(200, 'GET /friends/requests');
-        const entry = response.body.find(({ id }: { id: number }) => id === sender.id);
-        expectEqual(response, 'the fields', fieldsOf(entry), fields);
-      }
     },
   ),
 

@@ -25,15 +25,4 @@ const parameterRules: Rule[] = (
   ),
 );
 
-export const idRules: Rule[] = [
-  ...parameterRules,
-
-  rule('friends.request.unknown-user', 'POST /friends/request returns 404 if the user is not found.', async (users) => {
-    await (await users.sharedUser('flo')).send(404, `POST /friends/request?to=${UNUSED_ID}`);
-  }),
-
-  rule('friends.request.self', 'A friend request to oneself returns 400.', async (users) => {
-    const { id, send } = await users.sharedUser('flo');
-    expectProblemCodes(await send(400, `POST /friends/request?to=${id}`), 'query.to own_id');
-  }),
-];
+export const idRules: Rule[] = [...parameterRules];

@@ -1,6 +1,6 @@
-import { expectEqual, expectProblemCodes, expectProblems } from '../../expect.js';
+import { expectEqual, expectProblems } from '../../expect.js';
 import { UNUSED_ID } from '../../fixtures.js';
-import { type Rule, rule } from '../../rule.js';
+import type { Rule } from '../../rule.js';
 import { expectRelation, pairRule, sendInOrder } from './pairs.js';
 
 export const relationshipRules: Rule[] = [
@@ -45,19 +45,6 @@ export const relationshipRules: Rule[] = [
       expectProblems(await one.send(400, `${path}me=${other.id}&them=${one.id}&kind=x`), 'query.kind');
       await one.send(400, `${path}me=${other.id}&them=${one.id}`, { json: { them: one.id } });
       await expectRelation({ one, other }, 'none');
-    },
-  ),
-
-  rule(
-    'relationships.create.query',
-    'POST /create_relationship requires the parameters me and them; a request to oneself returns 400.',
-    async (users) => {
-      const { id, send } = await users.sharedUser('flo');
-      const path = 'POST /create_relationship';
-      expectProblemCodes(await send(400, path), 'query.me required', 'query.them required');
-      expectProblemCodes(await send(400, `${path}?me=${id}`), 'query.them required');
-      expectProblemCodes(await send(400, `${path}?them=${UNUSED_ID}`), 'query.me required');
-      expectProblemCodes(await send(400, `${path}?me=${id}&them=${id}`), 'query.them own_id');
     },
   ),
 ];

@@ -65,23 +65,6 @@ export const changeRules: Rule[] = [
     },
   ),
 
-  adaRule(
-    'passwords.current-password.always-checked',
-    'PUT /profiles/me checks current_password whenever it is sent, even without a new password.',
-    async ({ send }) => {
-      const form = { name: 'Another Name', current_password: WRONG_PASSWORD };
-      await send(401, 'PUT /profiles/me', { form });
-    },
-  ),
-
-  adaRule(
-    'passwords.current-password.alone',
-    'A profile update with current_password as its only field returns 400.',
-    async ({ send, password: current_password }) => {
-      expectProblemCodes(await send(400, 'PUT /profiles/me', { form: { current_password } }), 'body. no_changes');
-    },
-  ),
-
   rule(
     'passwords.change.ends-sessions',
     'A password change ends all sessions of the account, including the current one, and no session of another user.',
@@ -120,13 +103,4 @@ export const changeRules: Rule[] = [
       expectThat(claims.tvr > claimsOf(user.token).tvr, 'a higher tvr after a password change', response);
     },
   ),
-
-  rule('auth.login.password-verbatim', 'Login does not trim or transform the password.', async (users) => {
-    const user = { ...users.newUser(), password: `  ${users.newUser().password}\u212b ` };
-    await users.anonymous.send(201, 'POST /auth/register', { json: user });
-    await users.login(user);
-    for (const password of [user.password.trim(), user.password.normalize('NFC')]) {
-      await users.anonymous.send(401, 'POST /auth/login', { json: { email: user.email, password } });
-    }
-  }),
 ];

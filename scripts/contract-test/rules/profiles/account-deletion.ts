@@ -1,4 +1,4 @@
-import { expectClearedCookie, expectCode, expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
+import { expectCode, expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
 import { idsOf, makeFriends, pngFile, publish, WRONG_PASSWORD } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
@@ -60,15 +60,6 @@ export const accountDeletionRules: Rule[] = [
         const response = await send(400, 'DELETE /profiles/me', { json: { password } });
         expectProblemCodes(response, 'body.password not_a_string');
       }
-    },
-  ),
-
-  rule(
-    'accounts.delete.cookie',
-    'DELETE /profiles/me returns 200 {message} and clears the session cookie.',
-    async (users) => {
-      const { send, password } = await users.register();
-      expectClearedCookie(await send(200, 'DELETE /profiles/me', { json: { password } }));
     },
   ),
 

@@ -1,5 +1,5 @@
 import { expectEqual, expectThat, fieldsOf } from '../../expect.js';
-import { FULL_PROFILE_FIELDS, publicProfile, UNUSED_ID } from '../../fixtures.js';
+import { FULL_PROFILE_FIELDS, publicProfile } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { userRules } from '../user-rule.js';
 
@@ -43,14 +43,4 @@ export const readRules: Rule[] = [
     expectEqual(response, 'private', response.body.private, false);
     expectEqual(response, 'profile_link', response.body.profile_link, null);
   }),
-
-  adaRule(
-    'profiles.get.missing',
-    'GET /profiles/{id} returns 404 for an unknown user and for an id that is not well formed.',
-    async ({ send }) => {
-      for (const id of [UNUSED_ID, '0', '-1', 'abc', '1e3', '01', '9007199254740993', '%00', '..%2fme']) {
-        await send(404, `GET /profiles/${id}`);
-      }
-    },
-  ),
 ];
