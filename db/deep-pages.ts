@@ -125,9 +125,12 @@ export async function findIdsInSlices(
   }
 }
 
-/** The authors are a parameter, so that the statement is the same for all viewers: see `PreparedStatementClient`. */
+/**
+ * The authors are a parameter, so that the statement is the same for all viewers: see `PreparedStatementClient`. PostgreSQL
+ * hashes the result of a subquery, but not an array that is a parameter.
+ */
 const findPosition = (db: Database, authors: readonly number[], offset: number, useHash: boolean) =>
-  findFeedPosition(db, authors, visibilityClauses(sql`${authors}::int8[]`, useHash), offset);
+  findFeedPosition(db, authors, visibilityClauses(sql`in (select unnest(${authors}::int8[]))`, useHash), offset);
 
 interface ScanOptions {
   signal?: AbortSignal | undefined;
@@ -216,12 +219,12 @@ async function readSlice(
 /** Builds the parts of the slice query that depend on the kind of list. */
 function buildClauses(list: PostList, useHash: boolean): Record<'join' | 'where' | 'isVisible', RawBuilder<unknown>> {
   if ('by' in list) return { join: sql``, where: sql`author_id = ${sql.lit(list.by)}`, isVisible: sql`true` };
-  return { where: sql`true`, ...visibilityClauses(idArray(list.publicOrBy), useHash) };
+  return { where: sql`true`, ...visibilityClauses(sql`= any(${idArray(list.publicOrBy)})`, useHash) };
 }
 
-/** Builds the clauses that select the posts that are public or by one of these authors. */
-function visibilityClauses(authors: RawBuilder<unknown>, useHash: boolean): VisibilityClauses {
-  const isByAuthor = (column: string) => sql<SqlBool>`${sql.ref(column)} = any(${authors})`;
+/** Builds the clauses that select posts that are public or whose author meets a condition. */
+function visibilityClauses(isAllowedAuthor: RawBuilder<unknown>, useHash: boolean): VisibilityClauses {
+  const isByAuthor = (column: string) => sql<SqlBool>`${sql.ref(column)} ${isAllowedAuthor}`;
   if (useHash) return { join: sql``, isVisible: sql`author_id not in (${hiddenOwners(isByAuthor('id'))})` };
   return { join: withPrivacy, isVisible: publicOr(isByAuthor('author_id')) };
 }

@@ -163,11 +163,20 @@ export const startAddingFeedBlocks = (db: Database, log: Log) =>
 export async function addFeedBlocks(db: Database): Promise<boolean> {
   if (!(await isBlockMissing(db))) return false;
   return db.transaction().execute(async (trx) => {
-    await sql`set local lock_timeout = ${sql.lit(MAX_LOCK_WAIT_MS)}`.execute(trx);
-    await sql`lock table feed_blocks in share row exclusive mode`.execute(trx);
+    await lockFeedBlocks(trx);
     const { numAffectedRows = 0n } = await insertBlocks(trx);
     return numAffectedRows > 0n;
   });
+}
+
+/**
+ * Locks the blocks, so that changes of their counts wait.
+ *
+ * @throws StoreUnavailableError if the lock is not available within `MAX_LOCK_WAIT_MS`
+ */
+export async function lockFeedBlocks(trx: DatabaseTransaction): Promise<void> {
+  await sql`set local lock_timeout = ${sql.lit(MAX_LOCK_WAIT_MS)}`.execute(trx);
+  await sql`lock table feed_blocks in share row exclusive mode`.execute(trx);
 }
 
 /** Returns whether enough posts belong to no block to add one. */
