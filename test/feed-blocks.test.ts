@@ -141,6 +141,22 @@ t.test('the statement for a position is the same for all viewers', async (t) => 
   t.ok(positions.length >= 3);
 });
 
+t.test('no statement for a position searches the friends for every private account or post', async (t) => {
+  const statements = recordStatements(t);
+  for (const maxHashedAccounts of [0, 1000])
+    await findIdsInSlices(db, { publicOrBy: [1, 2] }, { offset: 2 * BLOCK_POSTS, limit: 1 }, { maxHashedAccounts });
+  const positions = new Set(statements.map(({ text }) => text).filter((text) => text.includes('as position')));
+  t.equal(positions.size, 2);
+  for (const position of positions) {
+    const { rows } = await sql<Record<string, string>>`explain (generic_plan, verbose) ${sql.raw(position)}`.execute(
+      db,
+    );
+    const lines = rows.map((row) => row['QUERY PLAN'] ?? '');
+    const searches = lines.filter((line) => /(ANY|ALL) \(\$/.test(line) && !/Index Cond|Recheck Cond/.test(line));
+    t.same(searches, []);
+  }
+});
+
 t.test('a deep page is scanned from its block', async (t) => {
   await addAllBlocks();
   const statements = recordStatements(t);
