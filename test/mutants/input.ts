@@ -75,8 +75,8 @@ export const input: Mutants = {
   },
   'usernames that differ only in case are both accepted': {
     file: 'db/accounts.ts',
-    find: 'return username .replace(',
-    replace: 'return username; return username.replace(',
+    find: 'export const usernameKey = nfkcCasefold;',
+    replace: 'export const usernameKey = (username) => username;',
     caughtBy: ['accounts.username.unique-under-folding', 'profiles.update.taken'],
   },
   'a common password is accepted': {

@@ -28,17 +28,11 @@ export const visibility: Mutants = {
     replace: 'if (found) return { post: (await read.posts([id]))[0], likes: { count: 0, liked: false } };',
     caughtBy: ['visibility.post.private'],
   },
-  'the image of a hidden post is served': {
-    file: 'handlers/posts.ts',
-    find: 'if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND',
+  'hidden images are served': {
+    file: 'handlers/http/images.ts',
+    find: 'if (!(await canSee(user.account.id, owner, read.friends))) return IMAGE_NOT_FOUND',
     replace: 'if (!owner) return IMAGE_NOT_FOUND',
-    caughtBy: ['visibility.image.private'],
-  },
-  'the picture of a private account is served to everyone': {
-    file: 'handlers/profiles.ts',
-    find: 'if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND',
-    replace: 'if (!owner) return IMAGE_NOT_FOUND',
-    caughtBy: ['visibility.picture.private'],
+    caughtBy: ['visibility.image.private', 'visibility.picture.private'],
   },
   'a pending friend request counts as a friendship for the user with the higher id': {
     file: 'db/graph/tables.ts',
@@ -47,10 +41,10 @@ export const visibility: Mutants = {
     caughtBy: ['visibility.post.private'],
   },
   '304 is returned before visibility is checked': {
-    file: 'handlers/posts.ts',
-    find: 'const owner = await findPostImageOwner(context.db, path.filename);',
-    replace: `if (headers["if-none-match"] === \`"\${path.filename}"\`) return { status: 304, headers: { ETag: headers["if-none-match"], "Cache-Control": "private, no-cache" } };
-    const owner = await findPostImageOwner(context.db, path.filename);`,
+    file: 'handlers/http/images.ts',
+    find: 'if (!(await canSee(user.account.id, owner, read.friends)))',
+    replace: `if (headerParameters["If-None-Match"] === \`"\${path.filename}"\`) return { status: 304, headers: { ETag: headerParameters["If-None-Match"], "Cache-Control": "private, no-cache" } };
+    if (!(await canSee(user.account.id, owner, read.friends)))`,
     caughtBy: ['visibility.image.private'],
   },
   'the feed is not filtered': {
