@@ -2,7 +2,7 @@ import { hash } from '@node-rs/argon2';
 import { decodeJwt } from 'jose';
 import { sql } from 'kysely';
 import t from 'tap';
-import { hashQueue } from '../handlers/security/password-hashing.js';
+import { watchHashes } from './support/hashes.js';
 import { CLEARED_COOKIE, sessionCookieOf } from './support/requests.js';
 import { PASSWORD, startTestService, WRONG_PASSWORD } from './support/service.js';
 import { onServices } from './support/stores.js';
@@ -15,16 +15,8 @@ const login = (email: string, password = PASSWORD) =>
 
 t.test('a login with an unknown email address verifies a password too', async (t) => {
   for (const email of ['nobody@people.example', 'ill formed']) {
-    let maxRunning = 0;
-    let isSettled = false;
-    const response = login(email, WRONG_PASSWORD).finally(() => {
-      isSettled = true;
-    });
-    while (!isSettled) {
-      maxRunning = Math.max(maxRunning, hashQueue.counts.running);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    t.equal((await response).status, 401);
+    const { result, maxRunning } = await watchHashes(login(email, WRONG_PASSWORD));
+    t.equal(result.status, 401);
     t.equal(maxRunning, 1, email);
   }
 });

@@ -109,7 +109,7 @@ t.test('own posts of the same instant are ordered by their ids', async (t) => {
   }
 });
 
-t.test('with mostly private authors each user gets every visible post once and in order', async (t) => {
+t.test('with mostly private authors, each user gets every visible post once and in order', async (t) => {
   await emptyFeed();
   const [publicUser, stranger, friend] = (await createUsers(3)) as [TestUser, TestUser, TestUser];
   const privateUsers = await createUsers(11, { private: true });

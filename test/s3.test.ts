@@ -140,14 +140,18 @@ async function testS3(endpoint: string): Promise<void> {
     });
   }
 
-  await t.test('silent connections fail one call rather than one call each', { skip: closesConnections }, async (t) => {
-    const { proxy, images } = await openThroughProxy(t, { poolSize: 8 });
-    const name = await put(images, randomBytes(1000));
-    await Promise.all(Array.from({ length: 8 }, async () => buffer(await openStream(images, name))));
-    await proxy.setFault('half-open');
-    await t.rejects(images.get(name), StoreUnavailableError);
-    for (let time = 0; time < 8; time += 1) await buffer(await openStream(images, name));
-  });
+  await t.test(
+    'after all connections have become silent, only one call fails',
+    { skip: closesConnections },
+    async (t) => {
+      const { proxy, images } = await openThroughProxy(t, { poolSize: 8 });
+      const name = await put(images, randomBytes(1000));
+      await Promise.all(Array.from({ length: 8 }, async () => buffer(await openStream(images, name))));
+      await proxy.setFault('half-open');
+      await t.rejects(images.get(name), StoreUnavailableError);
+      for (let time = 0; time < 8; time += 1) await buffer(await openStream(images, name));
+    },
+  );
 
   await t.test('calls that time out do not exceed the maximum number of connections', async (t) => {
     const { proxy, images } = await openThroughProxy(t, { poolSize: 2, timeoutMs: 300 });

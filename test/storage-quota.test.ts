@@ -82,7 +82,7 @@ t.test('a replacement counts the difference; removal and deletion free bytes', a
   t.equal(await storedBytes(user), 0);
 });
 
-t.test('concurrent checks of the quota each consider their account and the image that is replaced', async (t) => {
+t.test('each of several concurrent checks of the quota uses its own account and replaced image', async (t) => {
   const [{ user, posts }, other] = [await createFullAccount(), await service.createUser()];
   const check = (account: number, replaced?: 'picture' | { post: number }) =>
     stores.read.isWithinQuota({ account, replaced, bytes: PNG_BYTES, storageMaxBytes: 3 * PNG_BYTES });

@@ -314,7 +314,7 @@ t.test('locks', needsServers, async (t) => {
   });
 
   t.test(
-    'a post that waits for its author’s account sees the new state of its image’s outbox entry and of the quota',
+    'a post that has waited for the lock of its author reads the outbox entry of its image and the quota again',
     async (t) => {
       const user = await account();
       const images = async () => db.selectFrom('posts').select('image').where('author_id', '=', user).execute();
