@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../db/support/errors.js';
@@ -86,8 +86,15 @@ export async function readForm(
 
 export async function discardForm(form: Form): Promise<void> {
   for (const value of Object.values(form.fields)) {
-    if (typeof value !== 'string') await rm(value.path, { force: true });
+    if (typeof value !== 'string') await removeFile(value.path);
   }
+}
+
+/** Removes a file, which may be missing: the image store moves accepted ones. In contrast to `rm`, makes one system call. */
+async function removeFile(path: string): Promise<void> {
+  await unlink(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
 }
 
 /** Reads a part to its end. @param fieldType undefined if the contract does not declare the field */
@@ -157,7 +164,7 @@ async function readImage(part: Part, options: FormOptions): Promise<PartResult> 
     // Errors of file system calls have a `syscall`. Any other unexpected error is a bug, and results in a 500.
     throw cause instanceof Error && 'syscall' in cause ? new StoreUnavailableError('images', { cause }) : cause;
   } finally {
-    if (!accepted) await rm(path, { force: true });
+    if (!accepted) await removeFile(path);
   }
 }
 

@@ -46,17 +46,16 @@ export class ImageFile {
   async #fill(at: number): Promise<void> {
     this.#start = at;
     this.#length = 0;
-    while (this.#length < READ_BUFFER_BYTES) {
+    const wanted = Math.min(READ_BUFFER_BYTES, this.size - at);
+    while (this.#length < wanted) {
       const { bytesRead } = await this.handle.read(
         this.#buffer,
         this.#length,
-        READ_BUFFER_BYTES - this.#length,
+        wanted - this.#length,
         at + this.#length,
       );
-      if (bytesRead === 0) break;
+      if (bytesRead === 0) throw new Error('The uploaded file was truncated while it was being read');
       this.#length += bytesRead;
     }
-    if (this.#length < Math.min(READ_BUFFER_BYTES, this.size - at))
-      throw new Error('The uploaded file was truncated while it was being read');
   }
 }
