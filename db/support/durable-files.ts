@@ -72,7 +72,8 @@ export function syncPath(path: string): void {
   }
 }
 
-async function withFile<Result>(
+/** Opens a file, and closes it after use. If it is created, only its owner may read it. */
+export async function withFile<Result>(
   path: string,
   flags: string,
   use: (file: FileHandle) => Promise<Result>,
