@@ -72,8 +72,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** Opens a file, and closes it after use. If it is created, only its owner may read it. */
-export async function withFile<Result>(
+async function withFile<Result>(
   path: string,
   flags: string,
   use: (file: FileHandle) => Promise<Result>,

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, unlink, writeFile } from 'node:fs/promises';
+import { unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
-import { withFile } from '../../db/support/durable-files.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { FieldType, Upload } from '../operation.js';
 import { ImageRefusedError } from '../policy/image-metadata/errors.js';
@@ -152,21 +151,20 @@ async function readText(part: Part): Promise<PartResult> {
 /** Writes an image to a temporary file, validates it and, if `stripMetadata` is true, removes its metadata. */
 async function readImage(part: Part, options: FormOptions): Promise<PartResult> {
   const path = join(options.uploadsDir, `${randomUUID()}.upload`);
-  let upload: Upload | undefined;
+  let accepted = false;
   try {
-    upload = await withFile(path, 'wx+', async (file) => {
-      const { size, head } = await spool(part.bytes, file, options);
-      if (isEmptyFileInput(part, size)) return undefined;
-      const mediaType = await acceptedMediaType(head, part.mediaType);
-      return { path, size: await cleanImage({ file, size, mediaType }, options), mediaType };
-    });
-    return upload ? { value: upload } : {};
+    const { size, head } = await spool(part.bytes, path, options);
+    if (isEmptyFileInput(part, size)) return {};
+    const mediaType = await acceptedMediaType(head, part.mediaType);
+    const cleanedSize = await cleanImage({ path, size, mediaType }, options);
+    accepted = true;
+    return { value: { path, size: cleanedSize, mediaType } };
   } catch (cause) {
     if (cause instanceof ImageRefusedError) return { refused: reason(cause.fieldCode, cause.message) };
     // Errors of file system calls have a `syscall`. Any other unexpected error is a bug, and results in a 500.
     throw cause instanceof Error && 'syscall' in cause ? new StoreUnavailableError('images', { cause }) : cause;
   } finally {
-    if (!upload) await removeFile(path);
+    if (!accepted) await removeFile(path);
   }
 }
 
@@ -174,14 +172,14 @@ async function readImage(part: Part, options: FormOptions): Promise<PartResult> 
 const SPACE_CHECK_INTERVAL_BYTES = 1024 * 1024;
 
 /**
- * Writes chunks to an empty file. Returns its size, and its first bytes, at most `HEAD_BYTES`.
+ * Writes chunks to a new file. Returns its size, and its first bytes, at most `HEAD_BYTES`.
  *
  * @throws HttpError 413 if the file becomes too large, 400 or 413 if the form fails
  * @throws StoreUnavailableError if the disk has too little free space
  */
 async function spool(
   bytes: AsyncIterable<Buffer>,
-  file: FileHandle,
+  path: string,
   { maxFileBytes, hasFreeSpace }: FormOptions,
 ): Promise<{ size: number; head: Buffer }> {
   let size = 0;
@@ -199,7 +197,7 @@ async function spool(
       yield chunk;
     }
   }
-  await writeFile(file, checkedChunks());
+  await writeFile(path, checkedChunks(), { flag: 'wx', mode: 0o600 });
   return { size, head };
 }
 

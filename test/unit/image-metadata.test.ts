@@ -1,7 +1,6 @@
 import { type FileHandle, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { withFile } from '../../db/support/durable-files.js';
 import { ImageRefusedError } from '../../handlers/policy/image-metadata/errors.js';
 import { ImageFile, READ_BUFFER_BYTES } from '../../handlers/policy/image-metadata/image-file.js';
 import { cleanImage } from '../../handlers/policy/image-metadata/index.js';
@@ -37,9 +36,7 @@ async function clean(bytes: Buffer, stripMetadata = true): Promise<Buffer | stri
   await writeFile(path, bytes);
   const mediaType = String(detectImageType(bytes)?.mediaType);
   try {
-    const size = await withFile(path, 'r+', (file) =>
-      cleanImage({ file, size: bytes.length, mediaType }, { stripMetadata }),
-    );
+    const size = await cleanImage({ path, size: bytes.length, mediaType }, { stripMetadata });
     const stored = await readFile(path);
     if (stored.length !== size) throw new Error(`The size is ${stored.length}, not ${size}.`);
     return stored;

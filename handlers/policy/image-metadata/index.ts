@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { applyEdits } from './apply-edits.js';
 import { walkAvif } from './avif.js';
 import { ImageRefusedError, UnreadableImageError } from './errors.js';
@@ -39,29 +39,33 @@ const walks: Readonly<Record<string, Walk>> = {
  * Checks the dimensions of an uploaded image and, if `stripMetadata` is true, removes its metadata in place. Does not change an
  * image that has no metadata or cannot be parsed.
  *
- * @param image its file must be open for reading and writing
  * @returns the new size in bytes
  * @throws ImageRefusedError if the declared dimensions are too large, or if `stripMetadata` is true and the image seems to
  *   contain metadata but cannot be parsed
  */
 export async function cleanImage(
-  image: { file: FileHandle; size: number; mediaType: string },
+  image: { path: string; size: number; mediaType: string },
   options: { stripMetadata: boolean },
 ): Promise<number> {
   const walk = walks[image.mediaType];
   if (!walk) throw new TypeError(`Unsupported image type: ${image.mediaType}`);
-  const file = new ImageFile(image.file, image.size);
-  const findings = new Findings();
+  const handle = await open(image.path, options.stripMetadata ? 'r+' : 'r');
   try {
-    await walk(file, findings);
-    if (!options.stripMetadata || findings.edits.length === 0) return image.size;
-    return await applyEdits(image.file, image.size, sortEdits(findings.edits));
-  } catch (error) {
-    if (!(error instanceof UnreadableImageError)) throw error;
-    if (options.stripMetadata && (findings.hasMetadata || (await seemsToContainMetadata(file, image.mediaType)))) {
-      throw new ImageRefusedError('damaged_image');
+    const file = new ImageFile(handle, image.size);
+    const findings = new Findings();
+    try {
+      await walk(file, findings);
+      if (!options.stripMetadata || findings.edits.length === 0) return image.size;
+      return await applyEdits(handle, image.size, sortEdits(findings.edits));
+    } catch (error) {
+      if (!(error instanceof UnreadableImageError)) throw error;
+      if (options.stripMetadata && (findings.hasMetadata || (await seemsToContainMetadata(file, image.mediaType)))) {
+        throw new ImageRefusedError('damaged_image');
+      }
+      return image.size;
     }
-    return image.size;
+  } finally {
+    await handle.close();
   }
 }
 
