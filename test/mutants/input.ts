@@ -94,7 +94,7 @@ export const input: Mutants = {
   'a password that contains the username in another case is accepted': {
     file: 'handlers/policy/passwords.ts',
     find: 'folded.includes(nfkcCasefold(part))',
-    replace: 'key.includes(part)',
+    replace: 'folded.includes(part)',
     caughtBy: ['passwords.policy.username'],
   },
 };
