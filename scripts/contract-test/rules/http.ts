@@ -140,13 +140,14 @@ export const http: Subject = {
 
     rule(
       'http.head.operations',
-      'HEAD returns the status of GET for every operation, and 401 without credentials.',
+      'HEAD returns the status of GET for every operation, 400 for an undocumented query parameter, and 401 without credentials.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
         for (const operation of contract.filter(({ method }) => method === 'GET')) {
           const request = validRequest(operation);
           const head = request.replace('GET', 'HEAD');
           await send((await send([200, 404], request)).status, head);
+          await send(400, validRequest(operation, ['page=1']).replace('GET', 'HEAD'));
           await users.anonymous.send(401, head);
         }
       },

@@ -53,6 +53,15 @@ async function expectShown({ user, friend, requested, post, profile }: UpdatedAc
   expectEqual(feed, 'author_username in the feed', entry?.author_username, username);
   const own = await user.send(200, 'GET /posts/me');
   expectEqual(own, 'author_username', own.body[0]?.author_username, username);
+  // Read in both states, so that a cached refusal is noticed too.
+  for (const path of [`/posts/${post.id}`, post.image, profile_link]) {
+    if (path) await requested.send(profile.private ? 404 : 200, `GET ${path}`);
+  }
+  const seen = await requested.send(200, `GET /profiles/${id}`);
+  const visible = profile.private ? { id, name, username } : profile;
+  expectEqual(seen, 'the profile, as a user who is not a friend sees it', seen.body, visible);
+  const { found, response: othersFeed } = await findInFeed(requested, post, 100);
+  expectEqual(othersFeed, 'whether the feed of a user who is not a friend has the post', found, !profile.private);
   if (profile_link) {
     const picture = await friend.send(200, `GET ${profile_link}`);
     expectEqual(picture, 'the type of the picture', picture.headers.get('content-type')?.split('/')[0], 'image');

@@ -2,7 +2,7 @@ import { expectProblemCodes, expectProblems } from '../../expect.js';
 import { UNUSED_ID } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 
-const parameterRules: Rule[] = (
+export const idRules: Rule[] = (
   [
     ['POST /friends/request', 'to', 400],
     ['POST /friends/accept', 'from', 404],
@@ -24,5 +24,3 @@ const parameterRules: Rule[] = (
     },
   ),
 );
-
-export const idRules: Rule[] = [...parameterRules];

@@ -48,19 +48,23 @@ export const loginRules: Rule[] = [
     },
   ),
 
-  rule('auth.cookie.expires', 'The cookie and the token expire at expires_at.', async (users) => {
-    const response = await sharedLogin(users);
-    const cookie = response.headers.get('set-cookie') ?? '';
-    const expires = Date.parse(/expires=([^;]+)/i.exec(cookie)?.[1] ?? '');
-    const { exp, iat } = claimsOf(response.body.token);
-    expectEqual(response, 'expires_at', Date.parse(response.body.expires_at), exp * 1000);
-    expectEqual(response, 'Expires of the cookie', expires, exp * 1000);
-    expectTimestamp(response, 'expires_at', response.body.expires_at);
-    expectThat(exp > iat, 'an exp after iat', response);
-    // Max-Age is optional and takes precedence over Expires.
-    const maxAge = Number(/max-age=(\d+)/i.exec(cookie)?.[1] ?? exp - iat);
-    expectThat(Math.abs(maxAge - (exp - iat)) <= 1, 'a Max-Age of the cookie, if any, until exp', response);
-  }),
+  rule(
+    'auth.cookie.expires',
+    'The cookie and the token expire at expires_at, which is in RFC 3339 format, in UTC with milliseconds.',
+    async (users) => {
+      const response = await sharedLogin(users);
+      const cookie = response.headers.get('set-cookie') ?? '';
+      const expires = Date.parse(/expires=([^;]+)/i.exec(cookie)?.[1] ?? '');
+      const { exp, iat } = claimsOf(response.body.token);
+      expectEqual(response, 'expires_at', Date.parse(response.body.expires_at), exp * 1000);
+      expectEqual(response, 'Expires of the cookie', expires, exp * 1000);
+      expectTimestamp(response, 'expires_at', response.body.expires_at);
+      expectThat(exp > iat, 'an exp after iat', response);
+      // Max-Age is optional and takes precedence over Expires.
+      const maxAge = Number(/max-age=(\d+)/i.exec(cookie)?.[1] ?? exp - iat);
+      expectThat(Math.abs(maxAge - (exp - iat)) <= 1, 'a Max-Age of the cookie, if any, until exp', response);
+    },
+  ),
 
   rule(
     'auth.token.claims',

@@ -35,6 +35,7 @@ const deletionRules = DELETIONS.map(([id, description, remove]) =>
       await other.send(404, `GET ${post.image}`, { headers });
     }
     await other.send(404, `HEAD ${post.image}`);
+    if (id === 'delete') await user.send(404, `GET ${post.image}`);
   }),
 );
 
@@ -69,7 +70,8 @@ export const removalRules = [
       const { send, submit, readImage, user } = uploader;
       const path = await expectStored(uploader, samples.png, 'image/png', 'image/png');
       for (const value of ['true', 'True', 'TRUE']) {
-        expectProblems(await send(400, GIF, textPart('remove_image', value)), 'body.remove_image');
+        const refused = await send(400, GIF, textPart('remove_image', value));
+        expectProblemCodes(refused, 'body.remove_image conflicting_fields');
       }
       const both = [imagePart(latin1('no image'), 'image/png'), textPart('remove_image', 'true')];
       expectProblems(await send(400, ...both), 'body.image', 'body.remove_image');
