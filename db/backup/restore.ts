@@ -30,12 +30,12 @@ const TOP_LEVEL_NAMES = ['images', 'token-keys', 'postgres'] as const;
  */
 export async function restoreBackup(archive: string, path: string): Promise<number> {
   // Checked before the claim, which creates the directory.
-  await requireVacant(pathsIn(path));
+  await requireVacant(path);
   const files = await checkArchive(archive);
   const directory = await claimDataDirectory(path, { shared: false, allowUnfinishedRestore: true });
   try {
     // Checked again: another process may have used the directory before the claim.
-    await requireVacant(directory);
+    await requireVacant(path);
     await extractInto(directory, archive);
     return files;
   } finally {
@@ -44,13 +44,8 @@ export async function restoreBackup(archive: string, path: string): Promise<numb
 }
 
 /** Throws DataDirectoryNotEmptyError if the directory holds data that a restore would replace. */
-async function requireVacant({
-  root,
-  restoring,
-  postgres,
-  tokenKeys,
-  images,
-}: Omit<ReturnType<typeof pathsIn>, 'lock'>): Promise<void> {
+async function requireVacant(path: string): Promise<void> {
+  const { root, restoring, postgres, tokenKeys, images } = pathsIn(path);
   if (existsSync(restoring)) return;
   const isOccupied =
     existsSync(postgres) || existsSync(tokenKeys) || (await readdir(images).catch(() => [])).length > 0;

@@ -120,7 +120,7 @@ export function createOutbox(
    * appear meanwhile: names are never reused, and `claimImage` fails once the entry is due.
    */
   async function deliverImage(id: number, name: string): Promise<boolean> {
-    // Skips an entry whose `claimImage` is not committed yet, because that transaction has locked its row. Outside of a
+    // Skips an entry whose `claimImage` is not committed yet, because that transaction has locked its row. Outside a
     // transaction, no lock is kept: two deliveries of one image may overlap, with the same result.
     if ((await claimDueEntries(db, [id]).execute()).length === 0) return false;
     const { rows } = await sql`

@@ -90,7 +90,7 @@ export async function discardForm(form: Form): Promise<void> {
   }
 }
 
-/** Removes a file, which may be missing: the image store moves accepted ones. In contrast to `rm`, makes one system call. */
+/** Removes a file, which may be missing: the image store moves accepted files. Unlike `rm`, makes only one system call. */
 async function removeFile(path: string): Promise<void> {
   await unlink(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

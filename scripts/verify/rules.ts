@@ -27,8 +27,9 @@ interface Rule {
 /**
  * The rules in the order of their checks. A repair may also resolve violations of later rules.
  *
- * They cover what a restored backup of one store, a lost disk, or an interrupted write can leave behind. States that a
- * single store excludes by a constraint or a transaction, such as one-sided friendships, have no rule: tests check them.
+ * They cover what a restored backup of one store, a restore of data alone, a lost disk, or an interrupted write can leave
+ * behind. Other states that a single store excludes by a constraint or a transaction, such as one-sided friendships, have no
+ * rule: tests check them.
  */
 const RULES = {
   sequencesAhead: { title: 'Sequences are ahead of all ids in use', remedy: 'sequence raised' },
