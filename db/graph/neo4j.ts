@@ -100,16 +100,16 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     within: () => graph,
 
     async relationsBetween(people, others, posts) {
-      const empty = { friendships: [], likes: [] };
       const needsFriendships = people.length > 0 && others.length > 0;
       if (!needsFriendships && posts.length === 0) return { friendships: [], likes: new Map() };
-      const [row = empty] = await read<RelationsRow>(cypher.RELATIONS_BETWEEN, {
+      const [row] = await read<RelationsRow>(cypher.RELATIONS_BETWEEN, {
         people,
         others,
         posts,
         startWithPeople: people.length <= others.length,
         maxScanned: MAX_LIKERS_SCANNED,
       });
+      if (!row) throw new Error('The statement returned no row');
       const likes = new Map<number, LikesOfPost>(row.likes.map(([id, count, likers]) => [id, { count, likers }]));
       const popular = row.likes.flatMap(([id, count]) => (count > MAX_LIKERS_SCANNED ? [id] : []));
       if (popular.length > 0 && people.length > 0) {

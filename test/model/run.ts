@@ -157,8 +157,7 @@ t.test('every response is possible according to the model, despite concurrency, 
   if (details.failed) {
     t.fail(String(details.errorInstance), {
       replay: `SEED=${SEED} MODEL_PATH=${details.counterexamplePath}`,
-      scenario: JSON.stringify(details.counterexample).slice(0, 5000),
-      logLines: fixture.logLines.slice(-120),
+      logLinesNewestFirst: fixture.logLines.slice(-120).reverse(),
     });
   } else if (MODEL_PATH === undefined) t.same(missing, [], 'every operation was run');
 });
