@@ -131,18 +131,25 @@ export class Model {
     return undefined;
   }
 
-  /** Returns the bounds of the like count at `time` or later. Likes of deleted accounts are removed with a delay. */
+  /**
+   * Returns the bounds of the like count at `time` or later. Likes of deleted accounts are removed with a delay. A list may read
+   * a post just before its deletion, and its likes just after.
+   */
   likeCount(post: Post, time: number): { min: number; max: number } {
     let [min, max] = [0, 0];
+    const exists = certainlyExists(post.content, time);
     for (const [user, like] of post.likes) {
       const likes = like.valuesSince(time);
-      const alive = user.profile.spansSince(time).every(({ value }) => value !== null);
       if (likes.includes(true)) max += 1;
-      if (alive && !likes.includes(false)) min += 1;
+      if (exists && certainlyExists(user.profile, time) && !likes.includes(false)) min += 1;
     }
     return { min, max };
   }
 }
+
+/** Returns whether an account or post certainly existed at `time` and later. */
+export const certainlyExists = (state: State<Profile | null> | State<Content | null>, time: number): boolean =>
+  !state.valuesSince(time).includes(null);
 
 /** Returns bytes that are unique to this tag, with a PNG signature, the only part that the service checks. */
 export function imageOf(tag: string): Buffer {

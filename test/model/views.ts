@@ -1,5 +1,5 @@
 import type { TestResponse } from '../support/requests.js';
-import { type Content, imageOf, type Model, type Post, type Profile, type User } from './model.js';
+import { type Content, certainlyExists, imageOf, type Model, type Post, type Profile, type User } from './model.js';
 import { ModelMismatchError } from './state.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: every body was validated against the contract.
@@ -38,6 +38,7 @@ export class ViewChecker {
     const { min, max } = model.likeCount(post, since);
     if (body.like_count < min || body.like_count > max) fail(`like_count should be from ${min} to ${max}`, body);
     const mine = model.like(viewer, post).valuesSince(since);
+    if (!certainlyExists(post.content, since)) mine.push(false);
     if (!mine.includes(body.liked_by_me)) fail(`liked_by_me is wrong for ${viewer.label}`, body);
     return post;
   }
@@ -84,8 +85,9 @@ export class ViewChecker {
   }
 
   #isCertainlyVisible(post: Post): boolean {
-    const exists = post.content.spansSince(this.since).every(({ value }) => value !== null);
-    return exists && this.model.visibility(this.viewer, post.author, this.since).certain;
+    return (
+      certainlyExists(post.content, this.since) && this.model.visibility(this.viewer, post.author, this.since).certain
+    );
   }
 
   /** Checks a full or a brief profile. */
