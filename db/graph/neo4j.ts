@@ -109,7 +109,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
         startWithPeople: people.length <= others.length,
         maxScanned: MAX_LIKERS_SCANNED,
       });
-      if (!row) throw new Error('The statement returned no row');
+      if (!row) throw new Error('Expected one row from the query for relations');
       const likes = new Map<number, LikesOfPost>(row.likes.map(([id, count, likers]) => [id, { count, likers }]));
       const popular = row.likes.flatMap(([id, count]) => (count > MAX_LIKERS_SCANNED ? [id] : []));
       if (popular.length > 0 && people.length > 0) {

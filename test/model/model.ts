@@ -112,6 +112,11 @@ export class Model {
     };
   }
 
+  /** Returns whether a post certainly existed, and was visible to the viewer, at `time` and later. */
+  isCertainlyVisible(viewer: User, { author, content }: Post, time: number): boolean {
+    return certainlyExists(content, time) && this.visibility(viewer, author, time).certain;
+  }
+
   /** Returns whether a link may lead to the image with this tag. */
   linkMatches(link: string | null, tag: string | null): boolean {
     if (link === null || tag === null) return link === tag;

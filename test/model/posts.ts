@@ -41,16 +41,11 @@ async function getPost(step: Step): Promise<void> {
  * Returns the possible statuses: 200 if the post may have been visible at `since` or later, 404 unless it certainly was visible
  * all the time.
  */
-export function expectedPostStatuses(
-  { model, me }: Pick<Step, 'model' | 'me'>,
-  { author, content }: Post,
-  since: number,
-): number[] {
-  const contents = content.spansSince(since);
-  const possible = contents.some(
-    ({ value, from }) => value !== null && model.visibility(me, author, Math.max(from, since)).possible,
-  );
-  const certain = contents.every(({ value }) => value !== null) && model.visibility(me, author, since).certain;
+export function expectedPostStatuses({ model, me }: Pick<Step, 'model' | 'me'>, post: Post, since: number): number[] {
+  const possible = post.content
+    .spansSince(since)
+    .some(({ value, from }) => value !== null && model.visibility(me, post.author, Math.max(from, since)).possible);
+  const certain = model.isCertainlyVisible(me, post, since);
   return [...(possible ? [200] : []), ...(certain ? [] : [404])];
 }
 

@@ -75,19 +75,14 @@ export class ViewChecker {
     for (const post of this.model.posts) {
       const isInRange =
         isLastPage || (last && post.createdAt && isNewer({ created_at: post.createdAt, id: post.id }, last));
-      if (isInRange && isListed(post) && !shown.includes(post) && this.#isCertainlyVisible(post)) {
+      const mustBeShown = isInRange && isListed(post) && this.model.isCertainlyVisible(this.viewer, post, this.since);
+      if (mustBeShown && !shown.includes(post)) {
         fail(
           `${this.viewer.label} should see post ${post.id}`,
           bodies.map(({ id }) => id),
         );
       }
     }
-  }
-
-  #isCertainlyVisible(post: Post): boolean {
-    return (
-      certainlyExists(post.content, this.since) && this.model.visibility(this.viewer, post.author, this.since).certain
-    );
   }
 
   /** Checks a full or a brief profile. */
