@@ -2,8 +2,8 @@ import { type Credentials, createAccount, findCredentials, replacePasswordHash }
 import { createSession, deleteOtherSessions, deleteSession, listSessions, trimSessions } from '../db/sessions.js';
 import type { AuthHandlers } from '../generated/handlers.js';
 import type { AppContext, AuthenticatedUser } from './context.js';
-import { clearedSessionCookie, sessionCookie } from './http/cookies.js';
-import { errorResponse, invalidToken, unauthorizedResponse } from './http/errors.js';
+import { clearedSessionCookie, sessionCookie } from './cookies.js';
+import { errorResponse, invalidToken, unauthorizedResponse } from './errors.js';
 import type { Client, Handlers } from './operation.js';
 import { deviceNameOf } from './policy/device-name.js';
 import { EMAIL_MAX_LENGTH } from './policy/emails.js';

@@ -2,7 +2,7 @@ import type { Account } from '../db/accounts.js';
 import { changeFriendship, type FriendshipChange, requestFriendship } from '../db/friendships.js';
 import type { FriendsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
-import { errorResponse, invalidToken } from './http/errors.js';
+import { errorResponse, invalidToken } from './errors.js';
 import type { Handlers } from './operation.js';
 import { fullProfileView, reducedProfileView } from './views.js';
 

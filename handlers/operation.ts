@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { components, OperationId, operations, UnsecuredOperationId } from '../generated/types.js';
 import type { AppContext, AuthenticatedUser } from './context.js';
-import type { ErrorCode } from './http/error-codes.js';
+import type { ErrorCode } from './error-codes.js';
 
 /*
  * The types of operations and their handlers. They are derived from the generated types of the OpenAPI document. A handler

@@ -7,8 +7,8 @@ import { createPost, deletePost, findPostImageOwner, isPostOf, type Page, update
 import { findVisiblePost, type VisiblePost } from '../db/visible-posts.js';
 import type { PostsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
-import { errorResponse, invalidToken } from './http/errors.js';
-import { serveImage } from './http/images.js';
+import { errorResponse, invalidToken } from './errors.js';
+import { serveImage } from './images.js';
 import type { Handlers, Request } from './operation.js';
 import { withUpload } from './uploads.js';
 import { postView } from './views.js';

@@ -2,9 +2,9 @@ import { type Credentials, deleteAccount, findCredentials, findPictureOwner, upd
 import { canSee } from '../db/visibility.js';
 import type { ProfilesHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
-import { clearedSessionCookie } from './http/cookies.js';
-import { errorResponse, invalidToken, unauthorizedResponse } from './http/errors.js';
-import { serveImage } from './http/images.js';
+import { clearedSessionCookie } from './cookies.js';
+import { errorResponse, invalidToken, unauthorizedResponse } from './errors.js';
+import { serveImage } from './images.js';
 import type { Client, Handlers } from './operation.js';
 import { logSecurityEvent } from './security/events.js';
 import { subjectOf } from './security/failed-passwords.js';

@@ -1,6 +1,6 @@
 import type { RelationshipsHandlers } from '../generated/handlers.js';
+import { errorResponse } from './errors.js';
 import { handleFriendRequest } from './friends.js';
-import { errorResponse } from './http/errors.js';
 import type { Handlers } from './operation.js';
 
 export const relationships: RelationshipsHandlers<Handlers> = {

@@ -1,6 +1,6 @@
 import type { OperationId } from '../generated/types.js';
 import type { AuthenticatedUser } from './context.js';
-import { type FieldProblem, fieldProblem } from './http/errors.js';
+import { type FieldProblem, fieldProblem } from './errors.js';
 import type { EarlyOperationId, Request } from './operation.js';
 import { isDisposable } from './policy/emails.js';
 import { passwordProblems } from './policy/passwords.js';

@@ -9,7 +9,7 @@ import { openStores, type Stores } from '../db/stores.js';
 import { Closers } from '../db/support/closers.js';
 import { type Config, urlOf } from './config/index.js';
 import type { AppContext } from './context.js';
-import { startControlServer } from './http/control.js';
+import { startControlServer } from './control.js';
 import { readDocument } from './http/docs/index.js';
 import { createMetrics } from './http/metrics.js';
 import { createFailedPasswords } from './security/failed-passwords.js';

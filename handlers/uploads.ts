@@ -1,7 +1,7 @@
 import { type PendingImage, withPendingImage } from '../db/outbox/pending-images.js';
 import { type ReplacedImage, StorageQuotaExceededError } from '../db/storage-quota.js';
 import type { AppContext } from './context.js';
-import { HttpError } from './http/errors.js';
+import { HttpError } from './errors.js';
 import type { Upload } from './operation.js';
 import { extensionOf } from './policy/image-types.js';
 

@@ -3,7 +3,7 @@ import type { PostFields } from '../db/posts.js';
 import type { ViewerLikes } from '../db/relations.js';
 import type { SessionRow } from '../db/schema.js';
 import type { components } from '../generated/types.js';
-import { errorResponse } from './http/errors.js';
+import { errorResponse } from './errors.js';
 
 /* Functions that convert database rows to views: objects that match the schemas of the contract. */
 

@@ -12,7 +12,7 @@ import { DataDirectoryInUseError, pathsIn } from '../db/support/data-directory.j
 import { moveFileDurably } from '../db/support/durable-files.js';
 import { readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
-import { BACKUP_PATH, controlSocketPath } from '../handlers/http/control.js';
+import { BACKUP_PATH, controlSocketPath } from '../handlers/control.js';
 import { requireDatabase } from './support/bare-stores.js';
 import { runCommand } from './support/command.js';
 import { CommandError } from './support/command-error.js';

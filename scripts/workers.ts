@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { AggregatorRegistry } from 'prom-client';
 import { type Config, urlOf } from '../handlers/config/index.js';
-import { storeUnavailable } from '../handlers/http/errors.js';
+import { storeUnavailable } from '../handlers/errors.js';
 import { buildOpsServer, type OpsServer, type StoreStates } from '../handlers/http/ops.js';
 import { CommandError } from './support/command-error.js';
 

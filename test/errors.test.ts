@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { FieldProblem } from '../handlers/http/errors.js';
+import type { FieldProblem } from '../handlers/errors.js';
 import { samples } from '../scripts/contract-test/images.js';
 import type { RequestOptions } from './support/requests.js';
 import { startTestService } from './support/service.js';

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import type { LiveSession } from '../../db/sessions.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
+import { SESSION_COOKIE } from '../cookies.js';
+import { invalidToken, missingCredentials } from '../errors.js';
 import type { TokenClaims } from '../security/tokens.js';
-import { SESSION_COOKIE } from './cookies.js';
-import { invalidToken, missingCredentials } from './errors.js';
 import { isRepeated } from './raw-headers.js';
 
 /** Bearer credentials (RFC 6750 section 2.1). */

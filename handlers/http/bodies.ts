@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { bodyTooLarge, type HttpError, type Reason, reason, unsupportedMediaType } from '../errors.js';
 import type { Operation } from '../operation.js';
 import { imageTypes } from '../policy/image-types.js';
-import { bodyTooLarge, type HttpError, type Reason, reason, unsupportedMediaType } from './errors.js';
 import { ByteCollector, countSmallChunks } from './small-chunks.js';
 
 /*

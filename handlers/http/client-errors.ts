@@ -3,8 +3,8 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { ERROR_STATUSES, type ErrorCode } from '../error-codes.js';
 import type { SocketWithResponse } from './connections.js';
-import { ERROR_STATUSES, type ErrorCode } from './error-codes.js';
 import { createLogLimit } from './log-limit.js';
 
 /** How long a client has to read the last response before its connection is destroyed. */

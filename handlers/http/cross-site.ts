@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { crossSiteRequest } from './errors.js';
+import { crossSiteRequest } from '../errors.js';
 
 /*
  * Protection against cross-site request forgery (CSRF). Requests with an unsafe method are refused if a page of an untrusted

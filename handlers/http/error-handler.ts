@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ClientDisconnectedError, OverloadedError } from '../../db/support/concurrency-limiter.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { bodyTooLarge, clientClosed, HttpError, overloaded, storeUnavailable } from './errors.js';
+import { bodyTooLarge, clientClosed, HttpError, overloaded, storeUnavailable } from '../errors.js';
 
 /** Headers that may describe a payload that could not be sent. */
 const PAYLOAD_HEADERS = ['Content-Encoding', 'Content-Length', 'ETag', 'Link'] as const;

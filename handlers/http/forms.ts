@@ -3,12 +3,12 @@ import { unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../db/support/errors.js';
+import { FIELD_MESSAGES } from '../error-codes.js';
+import { type FieldProblem, fileTooLarge, type Reason, reason } from '../errors.js';
 import type { FieldType, Upload } from '../operation.js';
 import { ImageRefusedError } from '../policy/image-metadata/errors.js';
 import { cleanImage } from '../policy/image-metadata/index.js';
 import { canonicalMediaType, describeFileType, detectImageType, HEAD_BYTES } from '../policy/image-types.js';
-import { FIELD_MESSAGES } from './error-codes.js';
-import { type FieldProblem, fileTooLarge, type Reason, reason } from './errors.js';
 import { type Part, readParts } from './multipart.js';
 import { ByteCollector } from './small-chunks.js';
 

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
-import { methodNotAllowed } from './errors.js';
+import { methodNotAllowed } from '../errors.js';
 
 /**
  * Records the methods of each path that is registered after this call. The returned function adds routes for all other methods

@@ -5,9 +5,9 @@ import type { DatabaseUsage } from '../../db/postgres/maintenance.js';
 import type { Observer } from '../../db/support/observer.js';
 import { withTimeout } from '../../db/support/timeout.js';
 import type { OperationId } from '../../generated/types.js';
+import { ERROR_STATUSES } from '../error-codes.js';
 import { securityEventCounts } from '../security/events.js';
 import { hashQueue } from '../security/password-hashing.js';
-import { ERROR_STATUSES } from './error-codes.js';
 
 /** The buckets for durations: from the duration of a lookup in memory to more than the timeouts of the stores. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

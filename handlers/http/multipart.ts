@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Dicer } from '@fastify/busboy';
-import { badBody, bodyTooLarge } from './errors.js';
+import { badBody, bodyTooLarge } from '../errors.js';
 import { countSmallChunks } from './small-chunks.js';
 
 /*

@@ -2,9 +2,9 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Logger } from 'pino';
 import type { StoreName } from '../../db/support/errors.js';
 import { withTimeout } from '../../db/support/timeout.js';
+import { notFound } from '../errors.js';
 import { respondToClientError } from './client-errors.js';
 import { respondToError } from './error-handler.js';
-import { notFound } from './errors.js';
 import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';
 

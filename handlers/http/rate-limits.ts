@@ -5,9 +5,9 @@ import type { RedisConnection } from '../../db/redis.js';
 import { createWindowCounters, type WindowCounters } from '../../db/window-counters.js';
 import { addressKey, createAddressSet, includesAddress } from '../addresses.js';
 import type { Config } from '../config/index.js';
+import { rateLimitExceeded } from '../errors.js';
 import type { Operation } from '../operation.js';
 import { logSecurityEvent } from '../security/events.js';
-import { rateLimitExceeded } from './errors.js';
 import { hasPipelined } from './pipelining.js';
 import { delayThrottledAddresses } from './throttled-connections.js';
 

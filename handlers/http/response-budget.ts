@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressKey } from '../addresses.js';
-import { clientClosed, overloaded } from './errors.js';
+import { clientClosed, overloaded } from '../errors.js';
 
 /*
  * A memory budget for large responses. A response stays in memory until its client has read it. Without a limit, slow

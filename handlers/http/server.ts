@@ -13,6 +13,8 @@ import Fastify, {
 } from 'fastify';
 import type { RedisConnection } from '../../db/redis.js';
 import type { AppContext } from '../context.js';
+import { ERROR_STATUSES } from '../error-codes.js';
+import { badRequest, fieldProblem, notFound, shuttingDown } from '../errors.js';
 import { isDecodable } from '../percent-encoding.js';
 import type { Tracing } from '../tracing/index.js';
 import { limitDrain, registerBodyParser } from './bodies.js';
@@ -22,9 +24,7 @@ import { registerCors } from './cors.js';
 import { isFromUntrustedOrigin } from './cross-site.js';
 import { type ContractDocument, registerDocs } from './docs/index.js';
 import { registerEarlyExecution, startEarly } from './early-execution.js';
-import { ERROR_STATUSES } from './error-codes.js';
 import { respondToError } from './error-handler.js';
-import { badRequest, fieldProblem, notFound, shuttingDown } from './errors.js';
 import { createLogLimit } from './log-limit.js';
 import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';

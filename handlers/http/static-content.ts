@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { etagOf, matchesEtag } from './etags.js';
+import { etagOf, matchesEtag } from '../etags.js';
 import { type ResponseBudget, withinBudget } from './response-budget.js';
 
 /** The supported encodings, in order of preference. */

@@ -1,6 +1,6 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { nfkcCasefold } from '../../db/support/casefold.js';
-import type { FieldCode } from '../http/error-codes.js';
+import type { FieldCode } from '../error-codes.js';
 
 /** The fields of an account that its password must not contain; of the email address, only the part before the @. */
 interface AccountNames {

@@ -1,4 +1,4 @@
-import type { FieldCode } from '../http/error-codes.js';
+import type { FieldCode } from '../error-codes.js';
 
 const WHITE_SPACE = /\p{White_Space}/gu;
 

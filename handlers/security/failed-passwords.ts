@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../../db/redis.js';
 import { createWindowCounters, type WindowCount } from '../../db/window-counters.js';
-import { tooManyFailedPasswords } from '../http/errors.js';
+import { tooManyFailedPasswords } from '../errors.js';
 
 /*
  * Limits failed passwords. The failures of each subject are counted in fixed windows of an hour. A subject is an account,

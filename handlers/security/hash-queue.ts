@@ -1,4 +1,4 @@
-import { clientClosed, overloaded } from '../http/errors.js';
+import { clientClosed, overloaded } from '../errors.js';
 
 /*
  * A bounded and fair work queue for password hashes, which take a lot of CPU time.

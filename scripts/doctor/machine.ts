@@ -7,8 +7,8 @@ import type { Installation } from '../../db/installation.js';
 import { RESERVE_BYTES, readFreeBytes } from '../../db/postgres/free-space.js';
 import { pathsIn, UnfinishedRestoreError } from '../../db/support/data-directory.js';
 import type { Config } from '../../handlers/config/index.js';
+import { controlSocketPath } from '../../handlers/control.js';
 import { readConnectionLimits, readMaxOpenFiles } from '../../handlers/http/connections.js';
-import { controlSocketPath } from '../../handlers/http/control.js';
 import { type Check, type CheckResult, checkClaim, failed, ok, skipped, warning } from './checks.js';
 
 /** Enough for the WAL of the embedded database, and for some images. */

@@ -6,7 +6,7 @@ import type { BareStores } from '../../db/stores.js';
 import { retryUntilAvailable } from '../../db/support/retry.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
-import { FIELD_MESSAGES, type FieldCode } from '../../handlers/http/error-codes.js';
+import { FIELD_MESSAGES, type FieldCode } from '../../handlers/error-codes.js';
 import { passwordProblems } from '../../handlers/policy/passwords.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import { withBareStores } from '../support/bare-stores.js';

@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { create, list } from 'tar';
 import { createBackup } from '../../db/backup/create.js';
-import { BACKUP_PATH, controlSocketPath, startControlServer } from '../../handlers/http/control.js';
+import { BACKUP_PATH, controlSocketPath, startControlServer } from '../../handlers/control.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { listImageNames, putBytes } from '../support/image-store.js';
 import { startLoad } from '../support/load.js';

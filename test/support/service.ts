@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { components } from '../../generated/types.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
-import { overloaded } from '../../handlers/http/errors.js';
+import { overloaded } from '../../handlers/errors.js';
 import { startService } from '../../handlers/service.js';
 import { HIGH_RATE_LIMITS } from './processes.js';
 import { createSender, type RequestOptions, type TestResponse } from './requests.js';

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import Fastify from 'fastify';
 import t from 'tap';
+import { overloaded } from '../../handlers/errors.js';
 import { respondToError } from '../../handlers/http/error-handler.js';
-import { overloaded } from '../../handlers/http/errors.js';
 
 t.test('an error response has no headers of the response that it replaces', async (t) => {
   const server = Fastify();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { HttpError } from '../../handlers/http/errors.js';
+import type { HttpError } from '../../handlers/errors.js';
 import { createFailedPasswords } from '../../handlers/security/failed-passwords.js';
 
 const MINUTE_MS = 60_000;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { HttpError } from '../../handlers/http/errors.js';
+import type { HttpError } from '../../handlers/errors.js';
 import { createHashQueue, type HashJobOptions } from '../../handlers/security/hash-queue.js';
 
 /** Creates a queue whose jobs the test completes. */

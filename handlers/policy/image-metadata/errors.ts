@@ -1,4 +1,4 @@
-import { FIELD_MESSAGES, type FieldCode } from '../../http/error-codes.js';
+import { FIELD_MESSAGES, type FieldCode } from '../../error-codes.js';
 
 /** The structure of a file is invalid or not supported. The file may contain metadata nevertheless. */
 export class UnreadableImageError extends Error {

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
-import { canSee, type Owner } from '../../db/visibility.js';
-import type { AppContext } from '../context.js';
-import type { Request } from '../operation.js';
-import { mediaTypeOf } from '../policy/image-types.js';
+import { canSee, type Owner } from '../db/visibility.js';
+import type { AppContext } from './context.js';
 import { errorResponse } from './errors.js';
 import { matchesEtag } from './etags.js';
+import type { Request } from './operation.js';
+import { mediaTypeOf } from './policy/image-types.js';
 
 type ImageResponse =
   | { status: 200; headers: Record<string, string>; body: Readable }

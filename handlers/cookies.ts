@@ -1,6 +1,6 @@
 import { fastifyCookie } from '@fastify/cookie';
-import type { AppContext } from '../context.js';
-import type { Client } from '../operation.js';
+import type { AppContext } from './context.js';
+import type { Client } from './operation.js';
 
 export const SESSION_COOKIE = 'fc_session_token';
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { makePrivateDirectory } from '../../db/support/data-directory.js';
-import type { Log } from '../../db/support/log.js';
+import { makePrivateDirectory } from '../db/support/data-directory.js';
+import type { Log } from '../db/support/log.js';
 
 /*
  * The control server: an HTTP server on a Unix socket. `npm run backup` uses it to request a backup from the process that has
