@@ -4,7 +4,8 @@ import { LRUCache } from 'lru-cache';
 import { findIdsInSlices, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { authorOf, idArray, newestFirst, type Page, type PostRow, selectPosts, withPrivacy } from './posts.js';
-import { type ConcurrencyLimiter, OverloadedError } from './support/concurrency-limiter.js';
+import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
+import { OverloadedError } from './support/errors.js';
 import { isPublicOrOwn, PUBLIC } from './visibility.js';
 import { filterVisible, type PostReaders, type PostsPage, readPage, recheckVisible } from './visible-posts.js';
 

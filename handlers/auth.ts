@@ -3,7 +3,7 @@ import { createSession, deleteOtherSessions, deleteSession, listSessions, trimSe
 import type { AuthHandlers } from '../generated/handlers.js';
 import type { AppContext, AuthenticatedUser } from './context.js';
 import { clearedSessionCookie, sessionCookie } from './cookies.js';
-import { errorResponse, invalidToken, unauthorizedResponse } from './errors.js';
+import { errorResponse, fieldTaken, invalidToken, unauthorizedResponse } from './errors.js';
 import type { Client, Handlers } from './operation.js';
 import { deviceNameOf } from './policy/device-name.js';
 import { EMAIL_MAX_LENGTH } from './policy/emails.js';
@@ -11,13 +11,13 @@ import { logSecurityEvent } from './security/events.js';
 import { subjectOf } from './security/failed-passwords.js';
 import { checkPassword } from './security/password-check.js';
 import { hashPassword, needsRehash } from './security/password-hashing.js';
-import { accountView, sessionView, takenResponse } from './views.js';
+import { accountView, sessionView } from './views.js';
 
 export const auth: AuthHandlers<Handlers> = {
   async register({ body: { name, username, email, password }, client }, { db, graph, outbox }) {
     const passwordHash = await hashPassword(password, { lane: 'unauthenticated', signal: client.signal });
     const created = await createAccount({ db, graph }, { name, username, email, passwordHash });
-    if (created.outcome === 'taken') return takenResponse(created);
+    if (created.outcome === 'taken') return fieldTaken(created.field);
     await outbox.deliver(created.entries);
     return { status: 201, headers: { Location: `/profiles/${created.id}` }, body: { id: created.id } };
   },

@@ -49,6 +49,10 @@ export const errorResponse = <Code extends ErrorCode>(code: Code, message: strin
   body: { code, message },
 });
 
+/** Creates the 409 for a username or email address that another account has. */
+export const fieldTaken = (field: 'username' | 'email') =>
+  errorResponse(`${field}_taken`, `The ${field === 'email' ? 'email address' : 'username'} is already in use.`);
+
 /** Names the authentication scheme. Every 401 must have such a header (RFC 9110 section 15.5.2). */
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 
@@ -107,7 +111,7 @@ export const rateLimitExceeded = (retryAfterSeconds: number) =>
 export const tooManyFailedPasswords = (retryAfterSeconds: number) =>
   throttled('too_many_failed_passwords', 'Too many failed passwords. Try again later.', retryAfterSeconds);
 
-/** Creates the error for a request whose client has disconnected. It is never sent. */
+/** Creates the error for a request whose client has disconnected (ClientDisconnectedError). It is never sent. */
 export const clientClosed = () => new HttpError('client_closed_request', 'The client closed the connection.');
 
 const unavailable = (code: ErrorCode, message: string, retryAfterSeconds: number) =>
@@ -117,8 +121,8 @@ export const storeUnavailable = () =>
   unavailable('store_unavailable', 'The service is temporarily unavailable. Try again later.', 5);
 
 /**
- * Creates the 503 for a request that would wait too long in a queue, or whose scan of posts takes too long. The waiting time in
- * a queue is limited to about three seconds.
+ * Creates the 503 for work that waited too long in a bounded queue (OverloadedError). The waiting time is limited to about
+ * three seconds.
  */
 export const overloaded = () => unavailable('overloaded', 'The service is busy. Try again later.', 3);
 

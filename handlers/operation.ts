@@ -40,34 +40,7 @@ export interface Client {
   readonly signal: AbortSignal;
 }
 
-/**
- * The operations that may run before the session of the request is read: see `http/early-execution.ts`. Their handlers must
- * not change anything, and must not return a resource that has to be released, such as a stream.
- */
-const EARLY_OPERATIONS = [
-  'listPosts',
-  'listOwnPosts',
-  'getPost',
-  'getProfile',
-  'listFriends',
-  'listFriendRequests',
-] as const;
-
-export type EarlyOperationId = (typeof EARLY_OPERATIONS)[number];
-
-/** Returns whether an operation may run before the session of its request is read. */
-export const isEarlyOperation = (id: OperationId): boolean => (EARLY_OPERATIONS as readonly OperationId[]).includes(id);
-
-/** The user that a request's token names, while it is not yet known whether the session is valid. */
-export interface EarlyUser {
-  account: Pick<AuthenticatedUser['account'], 'id'>;
-}
-
-type UserOf<Id extends OperationId> = Id extends UnsecuredOperationId
-  ? undefined
-  : Id extends EarlyOperationId
-    ? EarlyUser
-    : AuthenticatedUser;
+type UserOf<Id extends OperationId> = Id extends UnsecuredOperationId ? undefined : AuthenticatedUser;
 
 /** A parsed and authenticated request that is valid against the OpenAPI document. */
 export interface Request<Id extends OperationId> {

@@ -3,7 +3,7 @@ import { canSee } from '../db/visibility.js';
 import type { ProfilesHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { clearedSessionCookie } from './cookies.js';
-import { errorResponse, invalidToken, unauthorizedResponse } from './errors.js';
+import { errorResponse, fieldTaken, invalidToken, unauthorizedResponse } from './errors.js';
 import { serveImage } from './images.js';
 import type { Client, Handlers } from './operation.js';
 import { logSecurityEvent } from './security/events.js';
@@ -11,7 +11,7 @@ import { subjectOf } from './security/failed-passwords.js';
 import { checkPassword } from './security/password-check.js';
 import { hashPassword } from './security/password-hashing.js';
 import { withUpload } from './uploads.js';
-import { fullProfileView, reducedProfileView, takenResponse } from './views.js';
+import { fullProfileView, reducedProfileView } from './views.js';
 
 const WRONG_PASSWORD = unauthorizedResponse('invalid_password', 'Invalid password');
 
@@ -49,7 +49,7 @@ export const profiles: ProfilesHandlers<Handlers> = {
       case 'stale':
         return WRONG_PASSWORD;
       case 'taken':
-        return takenResponse(update);
+        return fieldTaken(update.field);
       case 'updated':
         await context.outbox.deliver(update.entries);
         if (passwordChange)

@@ -1,7 +1,7 @@
 import type { OperationId } from '../generated/types.js';
 import type { AuthenticatedUser } from './context.js';
 import { type FieldProblem, fieldProblem } from './errors.js';
-import type { EarlyOperationId, Request } from './operation.js';
+import type { Request } from './operation.js';
 import { isDisposable } from './policy/emails.js';
 import { passwordProblems } from './policy/passwords.js';
 import { usernameProblems } from './policy/usernames.js';
@@ -69,9 +69,9 @@ const ownIdProblems = (field: string, id: number | undefined, { account }: Authe
 
 /**
  * The rules that JSON Schema cannot express, by operation. They run even if the schema reports problems, so that one 400 lists
- * all problems. The operations in `EARLY_OPERATIONS` (operation.ts) have none, because they may run before the user is known.
+ * all problems.
  */
-export const rules: { [Id in Exclude<OperationId, EarlyOperationId>]?: RequestRule<Id> } = {
+export const rules: { [Id in OperationId]?: RequestRule<Id> } = {
   register: ({ body, texts: { password } }) => accountProblems({ ...body, password }, body),
 
   updateProfile({ fieldNames, body, texts: { password } }, { account }) {

@@ -1,9 +1,8 @@
-import type { Account, FieldTaken } from '../db/accounts.js';
+import type { Account } from '../db/accounts.js';
 import type { PostFields } from '../db/posts.js';
 import type { ViewerLikes } from '../db/relations.js';
 import type { SessionRow } from '../db/schema.js';
 import type { components } from '../generated/types.js';
-import { errorResponse } from './errors.js';
 
 /* Functions that convert database rows to views: objects that match the schemas of the contract. */
 
@@ -29,10 +28,6 @@ export const fullProfileView = (account: Account): Schemas['FullProfile'] => ({
 /** Returns the part of a profile that every user may see, even if the account is private. */
 export const reducedProfileView = ({ id, name, username }: Account): Schemas['Profile'] => ({ id, name, username });
 
-/** Returns the 409 for a username or email that another account has. */
-export const takenResponse = ({ field }: FieldTaken) =>
-  errorResponse(`${field}_taken`, `The ${field === 'email' ? 'email address' : 'username'} is already in use.`);
-
 export const sessionView = (session: SessionRow, currentId: string): Schemas['Session'] => ({
   id: session.id,
   device_name: session.device_name,
@@ -41,31 +36,14 @@ export const sessionView = (session: SessionRow, currentId: string): Schemas['Se
   current: session.id === currentId,
 });
 
-/** The property of a row that caches its latest views: for viewers who do not like the post, and for those who do. */
-const VIEWS = Symbol('views');
-
-type RowWithViews = PostFields & { [VIEWS]?: Schemas['Post'][] };
-
-/**
- * Returns the view of a post. Concurrent requests share rows (see `db/support/batch.ts`). They also share the views of these
- * rows, so that the JSON of a view is created only once: see `serializeList` in `http/operations.ts`.
- */
-export function postView(row: RowWithViews, { count, liked }: ViewerLikes): Schemas['Post'] {
-  row[VIEWS] ??= [];
-  const views = row[VIEWS];
-  const latest = views[Number(liked)];
-  if (latest?.like_count === count) return latest;
-  const view = {
-    id: row.id,
-    title: row.title,
-    text: row.text,
-    image: imagePath('posts', row.image),
-    author_id: row.author_id,
-    author_username: row.author_username,
-    created_at: row.created_at,
-    like_count: count,
-    liked_by_me: liked,
-  };
-  views[Number(liked)] = view;
-  return view;
-}
+export const postView = (row: PostFields, { count, liked }: ViewerLikes): Schemas['Post'] => ({
+  id: row.id,
+  title: row.title,
+  text: row.text,
+  image: imagePath('posts', row.image),
+  author_id: row.author_id,
+  author_username: row.author_username,
+  created_at: row.created_at,
+  like_count: count,
+  liked_by_me: liked,
+});

@@ -194,8 +194,8 @@ t.test('reports connections and large responses', async (t) => {
   metrics.watchHttp({
     connections: { open: new Set(['one', 'two']), counts: { evicted: 3, refused: 5 } },
     responses: [
-      { unsentBytes: 3, waitingBytes: 11, refused: 4 },
-      { unsentBytes: 4, waitingBytes: 0, refused: 9 },
+      { running: 3, waiting: 11, refused: 4 },
+      { running: 4, waiting: 0, refused: 9 },
     ],
   });
   for (const read of ['first', 'second']) {

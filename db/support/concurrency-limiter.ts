@@ -1,28 +1,10 @@
+import { ClientDisconnectedError, OverloadedError } from './errors.js';
+
 /*
  * Concurrency limiter for expensive work. It has a fixed number of slots and a first-in, first-out queue with a maximum waiting
  * time. It keeps a few expensive requests from using all the capacity of the database or all memory. Work is removed from the
  * queue when its client disconnects, because no one would read the result.
  */
-
-/** The work waited too long for a slot. Retrying later is safe. */
-export class OverloadedError extends Error {
-  readonly code = 'overloaded';
-
-  constructor() {
-    super('Timed out waiting for a free slot');
-    this.name = 'OverloadedError';
-  }
-}
-
-/** The client disconnected before the work was done. */
-export class ClientDisconnectedError extends Error {
-  readonly code = 'client_disconnected';
-
-  constructor() {
-    super('The client has disconnected');
-    this.name = 'ClientDisconnectedError';
-  }
-}
 
 export interface ConcurrencyLimiter {
   /**

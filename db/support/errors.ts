@@ -12,3 +12,23 @@ export class StoreUnavailableError extends Error {
     this.name = 'StoreUnavailableError';
   }
 }
+
+/** There is more work than can be done in time. Retrying later is safe. */
+export class OverloadedError extends Error {
+  readonly code = 'overloaded';
+
+  constructor() {
+    super('Too much work is waiting');
+    this.name = 'OverloadedError';
+  }
+}
+
+/** The client disconnected before the work was done. */
+export class ClientDisconnectedError extends Error {
+  readonly code = 'client_disconnected';
+
+  constructor() {
+    super('The client has disconnected');
+    this.name = 'ClientDisconnectedError';
+  }
+}

@@ -1,6 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { ClientDisconnectedError, OverloadedError } from '../../db/support/concurrency-limiter.js';
-import { StoreUnavailableError } from '../../db/support/errors.js';
+import { ClientDisconnectedError, OverloadedError, StoreUnavailableError } from '../../db/support/errors.js';
 import { bodyTooLarge, clientClosed, HttpError, overloaded, storeUnavailable } from '../errors.js';
 
 /** Headers that may describe a payload that could not be sent. */

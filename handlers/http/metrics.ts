@@ -37,8 +37,8 @@ interface StoreSources {
 /** The current state of the API server. It is read at each scrape. */
 interface HttpSources {
   connections: { readonly open: ReadonlySet<unknown>; readonly counts: { evicted: number; refused: number } };
-  /** The usage of each budget for large responses. */
-  responses: readonly { unsentBytes: number; waitingBytes: number; refused: number }[];
+  /** The usage of each budget for large responses, in bytes. */
+  responses: readonly { running: number; waiting: number; refused: number }[];
 }
 
 export interface Metrics extends Observer {
@@ -183,9 +183,9 @@ export function createMetrics(): Metrics {
     closedConnections.inc({ reason: 'refused' }, connections.counts.refused);
     largeResponseBytes.reset();
     refusedResponses.reset();
-    for (const { unsentBytes, waitingBytes, refused } of responses) {
-      largeResponseBytes.inc({ state: 'unsent' }, unsentBytes);
-      largeResponseBytes.inc({ state: 'waiting' }, waitingBytes);
+    for (const { running, waiting, refused } of responses) {
+      largeResponseBytes.inc({ state: 'unsent' }, running);
+      largeResponseBytes.inc({ state: 'waiting' }, waiting);
       refusedResponses.inc(refused);
     }
   }
@@ -225,7 +225,7 @@ export function createMetrics(): Metrics {
   let storeSources: StoreSources | undefined;
   let httpSources: HttpSources | undefined;
   async function refresh(): Promise<void> {
-    const { running, waiting, refused, abandoned } = hashQueue.counts;
+    const { running, waiting, refused, abandoned } = hashQueue.usage;
     hashes.set({ state: 'running' }, running);
     hashes.set({ state: 'waiting' }, waiting);
     for (const metric of [refusedHashes, securityEvents]) metric.reset();

@@ -33,12 +33,8 @@ declare module 'fastify' {
  */
 type Bucket = Operation['rateLimit'] | 'cross-site';
 
-interface RateLimiter {
-  /** Counts a request and sets the rate limit headers. @throws HttpError 429 if the request exceeds the limit */
-  count(request: FastifyRequest, reply: FastifyReply, bucket: Bucket): Promise<void>;
-  /** Returns whether this process has refused a request from the same address for this bucket in the current window. */
-  hasRefused(request: FastifyRequest, bucket: Bucket): boolean;
-}
+/** Counts a request and sets the rate limit headers. @throws HttpError 429 if the request exceeds the limit */
+type CountRequest = (request: FastifyRequest, reply: FastifyReply, bucket: Bucket) => Promise<void>;
 
 /** The maximum number of exceeded counters to remember. Beyond it, one of them may be logged twice in a window. */
 const MAX_REMEMBERED_REFUSALS = 10_000;
@@ -50,7 +46,7 @@ export async function createRateLimiter(
   server: FastifyInstance,
   { rateLimit: { general, strict, windowSeconds }, trustProxy }: Config,
   redis: RedisConnection | undefined,
-): Promise<RateLimiter> {
+): Promise<CountRequest> {
   server.decorateRequest('rateLimited', false);
   /** The keys of the counters that have exceeded their limits in the current window. */
   const refused = new LRUCache<string, true>({ max: MAX_REMEMBERED_REFUSALS });
@@ -67,7 +63,7 @@ export async function createRateLimiter(
     'cross-site': await createBucket('cross-site', general),
   };
 
-  async function count(request: FastifyRequest, reply: FastifyReply, bucket: Bucket): Promise<void> {
+  return async (request, reply, bucket) => {
     const { counter, policy } = buckets[bucket];
     const status = await counter(request);
     // Never true, because the plugin's allow list is empty. The check narrows the type.
@@ -82,7 +78,7 @@ export async function createRateLimiter(
     });
     if (!status.isExceeded) return;
     request.rateLimited = true;
-    const key = refusalKey(request, bucket);
+    const key = `${bucket} ${keyOf(request)}`;
     if (!refused.has(key)) {
       refused.set(key, true, { ttl: Math.max(status.ttl, 1) });
       logSecurityEvent(request.log, 'throttled', { address: request.ip, reason: 'rate_limit' });
@@ -95,18 +91,10 @@ export async function createRateLimiter(
     const isDirect = request.ip === socket.remoteAddress && !includesAddress(proxies, request.ip);
     if (isFlood && isDirect) countRefused(request.ip, status.ttl);
     throw rateLimitExceeded(status.ttlInSeconds);
-  }
-
-  return {
-    count,
-    hasRefused: (request, bucket) => refused.size > 0 && refused.has(refusalKey(request, bucket)),
   };
 }
 
 const keyOf = ({ ip }: FastifyRequest) => addressKey(ip);
-
-/** Identifies the counter of a request's address and bucket. */
-const refusalKey = (request: FastifyRequest, bucket: Bucket) => `${bucket} ${keyOf(request)}`;
 
 /** Counts a request. Returns the state of the counter of its address. */
 type Counter = ReturnType<FastifyInstance['createRateLimit']>;

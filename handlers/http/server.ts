@@ -23,7 +23,6 @@ import { limitConnections, readConnectionLimits } from './connections.js';
 import { registerCors } from './cors.js';
 import { isFromUntrustedOrigin } from './cross-site.js';
 import { type ContractDocument, registerDocs } from './docs/index.js';
-import { registerEarlyExecution, startEarly } from './early-execution.js';
 import { respondToError } from './error-handler.js';
 import { createLogLimit } from './log-limit.js';
 import { trackMethods } from './methods.js';
@@ -42,8 +41,7 @@ import { startSlowReaderSweep } from './slow-readers.js';
  *
  * 1. `limitPipelining` holds back pipelined requests. `rewriteUrl` replaces a URL that cannot be decoded.
  * 2. The onRequest hooks of the server run in this order: default headers; CORS; cookies; rate limit (429), shutdown (503)
- *    and Host header (400); normalization of malformed media types. While the request is counted for its rate limit, the
- *    stores are already queried (see early-execution.ts).
+ *    and Host header (400); normalization of malformed media types.
  * 3. The onRequest hook of the route runs: authentication (401) and cross-site check (403), or the response to a method
  *    that the path does not support (405).
  * 4. The body parser runs. Then the handler validates the input (400, 404, 413, 415) and runs the operation.
@@ -161,24 +159,17 @@ export async function buildServer(
 
   await registerCors(server, config);
   await server.register(cookie);
-  registerEarlyExecution(server);
   const trustedOrigins = new Set([...config.corsOrigins, config.publicUrl.origin]);
-  const rateLimiter = await createRateLimiter(server, config, redis);
+  const countRequest = await createRateLimiter(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
     const { config: routeConfig } = request.routeOptions;
-    const operation = routeConfig?.operation;
-    // During a shutdown, the first request of a connection is still served, because its client could not know of the shutdown.
-    const isTooLate = closing && request.raw.socket.bytesWritten > 0;
     if (isCounted(request, routeConfig)) {
-      const bucket = isFromUntrustedOrigin(request, trustedOrigins)
-        ? 'cross-site'
-        : (operation?.rateLimit ?? 'general');
-      if (operation && !isTooLate && !rateLimiter.hasRefused(request, bucket)) {
-        startEarly(operation, request, reply, context);
-      }
-      await rateLimiter.count(request, reply, bucket);
+      const isUntrusted = isFromUntrustedOrigin(request, trustedOrigins);
+      const bucket = isUntrusted ? 'cross-site' : (routeConfig?.operation?.rateLimit ?? 'general');
+      await countRequest(request, reply, bucket);
     }
-    if (isTooLate) throw shuttingDown();
+    // The first request of a connection is still served, because its client could not know of the shutdown.
+    if (closing && request.raw.socket.bytesWritten > 0) throw shuttingDown();
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       throw badRequest([fieldProblem('header', 'Host', 'required')]);
     }

@@ -1,8 +1,9 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { BoundedQueue } from '../../db/support/bounded-queue.js';
 import { etagOf, matchesEtag } from '../etags.js';
-import { type ResponseBudget, withinBudget } from './response-budget.js';
+import { withinBudget } from './response-budget.js';
 
 /** The supported encodings, in order of preference. */
 const ENCODINGS = ['br', 'gzip'] as const;
@@ -35,7 +36,7 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
 /** Creates a route handler that serves constant content. Each encoding is computed once, when it is first requested. */
 export function createStaticHandler(
   { type, bytes, compressible = true, version }: StaticContent,
-  budget: ResponseBudget,
+  budget: BoundedQueue,
 ) {
   const variants = new Map<Encoding | undefined, Promise<Variant>>();
 

@@ -3,8 +3,7 @@ import type { AppContext } from '../context.js';
 import type { Client } from '../operation.js';
 import { logSecurityEvent } from './events.js';
 import { subjectOf } from './failed-passwords.js';
-import type { HashLane } from './hash-queue.js';
-import { DUMMY_HASH, hashQueue, verifyPassword } from './password-hashing.js';
+import { DUMMY_HASH, type HashOptions, hashQueue, verifyPassword } from './password-hashing.js';
 
 interface PasswordCheck {
   /** Undefined if no account has the email address. The check then takes as long as for a wrong password, and fails. */
@@ -12,14 +11,14 @@ interface PasswordCheck {
   /** The email address of a login. If it has no account, its failures are counted for the address. */
   email?: string;
   password: string;
-  lane: HashLane;
+  lane: HashOptions['lane'];
 }
 
 /**
  * Returns whether a password is correct. Counts a failure if it is not. Checks for the same account run one after another.
  *
- * @throws HttpError 429 after too many failures, even if this password is correct; 503 if the queue is full;
- *   499 if the client disconnects while the check is waiting
+ * @throws HttpError 429 after too many failures, even if this password is correct
+ * @throws OverloadedError, ClientDisconnectedError
  */
 export async function checkPassword(
   { failedPasswords }: Pick<AppContext, 'failedPasswords'>,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import * as argon2 from '@node-rs/argon2';
-import { createHashQueue, type HashJobOptions } from './hash-queue.js';
+import { BoundedQueue } from '../../db/support/bounded-queue.js';
 
 /** The minimum parameters that OWASP recommends for Argon2id, the default algorithm of the library. `memoryCost` is in KiB. */
 const ARGON2_PARAMETERS = { memoryCost: 19456, timeCost: 2, parallelism: 1 };
@@ -13,17 +13,32 @@ const ARGON2_PARAMETERS = { memoryCost: 19456, timeCost: 2, parallelism: 1 };
  */
 export const HASH_CONCURRENCY = Math.max(1, Math.min(availableParallelism() - 1, 3));
 
-/** The queue of all hashes of this process. */
-export const hashQueue = createHashQueue({ concurrency: HASH_CONCURRENCY });
+/**
+ * The queue of all hashes of this process. Logins and registrations wait in one lane, authenticated users in the other. A hash
+ * takes about 15 ms of a core, so a full queue is about as long as the maximum waiting time.
+ */
+export const hashQueue = new BoundedQueue({
+  maxRunning: HASH_CONCURRENCY,
+  maxRunningPerKey: 1,
+  maxWaiting: 100 * HASH_CONCURRENCY,
+  maxWaitMs: 2000,
+});
+
+export interface HashOptions {
+  lane: 'unauthenticated' | 'authenticated';
+  /** Hashes with the same key run one after another. */
+  key?: string | undefined;
+  /** Aborts if the client disconnects: a waiting hash is then abandoned. */
+  signal?: AbortSignal | undefined;
+}
 
 /** The hash of a random password. A login without an account is verified against it, so that it takes as long as any other. */
 export const DUMMY_HASH = argon2.hashSync(randomBytes(32), ARGON2_PARAMETERS);
 const CURRENT_PARAMETERS = argon2.parseOptions(DUMMY_HASH);
 
-/** Hashes a password. @throws HttpError 503 if the queue is full, 499 if the client disconnects while the job is waiting */
-export function hashPassword(password: string, options: HashJobOptions = { lane: 'unauthenticated' }): Promise<string> {
-  return hashQueue.run(options, () => argon2.hash(password, ARGON2_PARAMETERS));
-}
+/** Hashes a password in the queue. @throws OverloadedError, ClientDisconnectedError */
+export const hashPassword = (password: string, options: HashOptions = { lane: 'unauthenticated' }): Promise<string> =>
+  hashQueue.run(options, () => argon2.hash(password, ARGON2_PARAMETERS));
 
 /** Returns whether a password matches a hash. Not queued: call it in a job of `hashQueue`. Throws if the hash is malformed. */
 export const verifyPassword = async (hash: string, password: string): Promise<boolean> => argon2.verify(hash, password);

@@ -2,10 +2,7 @@ import fastJsonStringify from 'fast-json-stringify';
 import { COMMONJS_PRELUDE } from './commonjs.js';
 import type { Operation } from './document.js';
 
-/**
- * Returns a module with a serializer for every JSON response body, and one for the items of every operation that returns a
- * list. They are compiled by fast-json-stringify.
- */
+/** Returns a module with a serializer for every JSON response body. They are compiled by fast-json-stringify. */
 export async function generateSerializers(operations: Operation[]): Promise<string> {
   const serializers = new Map<string, { name: string; code: string }>();
   const nameOf = (schema: object): string => {
@@ -24,19 +21,13 @@ export async function generateSerializers(operations: Operation[]): Promise<stri
     });
     return `  ${id}: { ${statuses.join(', ')} },`;
   });
-  const itemTable = operations.flatMap(({ id, responses }) => {
-    const { type, items } = responses['200']?.content?.['application/json']?.schema ?? {};
-    return type === 'array' && items ? [`  ${id}: ${nameOf(items)},`] : [];
-  });
   const modules = [...serializers.values()].map(
     ({ name, code }) =>
       `const ${name} = (() => { const module = {};\n${code.replace(/\n\s*\n/g, '\n').trim()}\nreturn module.exports; })();`,
   );
-  const tables = [exportOf('serializers', table), exportOf('itemSerializers', itemTable)];
-  return `${[COMMONJS_PRELUDE.trimEnd(), withStableIds(modules.join('\n\n')), ...tables].join('\n\n')}\n`;
+  const exported = `export const serializers = {\n${table.join('\n')}\n};`;
+  return `${[COMMONJS_PRELUDE.trimEnd(), withStableIds(modules.join('\n\n')), exported].join('\n\n')}\n`;
 }
-
-const exportOf = (name: string, entries: readonly string[]) => `export const ${name} = {\n${entries.join('\n')}\n};`;
 
 /** Numbers schema ids in order of appearance, because fast-json-stringify counts them across all calls in a process. */
 function withStableIds(code: string): string {

@@ -9,7 +9,7 @@ export async function watchHashes<Result>(work: Promise<Result>): Promise<{ resu
     isSettled = true;
   });
   while (!isSettled) {
-    maxRunning = Math.max(maxRunning, hashQueue.counts.running);
+    maxRunning = Math.max(maxRunning, hashQueue.usage.running);
     await setImmediate();
   }
   return { result: await settled, maxRunning };

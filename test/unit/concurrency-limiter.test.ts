@@ -1,5 +1,6 @@
 import t from 'tap';
-import { ClientDisconnectedError, createConcurrencyLimiter } from '../../db/support/concurrency-limiter.js';
+import { createConcurrencyLimiter } from '../../db/support/concurrency-limiter.js';
+import { ClientDisconnectedError } from '../../db/support/errors.js';
 
 /* `test/deep-pages.test.ts` covers jobs that wait too long, or whose client disconnects while they wait. */
 

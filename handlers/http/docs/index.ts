@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import type { BoundedQueue } from '../../../db/support/bounded-queue.js';
 import { ALLOW_ANY_ORIGIN } from '../cors.js';
-import type { ResponseBudget } from '../response-budget.js';
 import { createStaticHandler } from '../static-content.js';
 
 /** The OpenAPI document: the bytes to serve, and the parsed object. */
@@ -71,7 +71,7 @@ const REDIRECTS = [
 export async function registerDocs(
   server: FastifyInstance,
   document: ContractDocument,
-  budget: ResponseBudget,
+  budget: BoundedQueue,
 ): Promise<void> {
   const files = await Promise.all(ASSETS.map(async (file) => ({ name: basename(file), bytes: await readFile(file) })));
   const assets = [...files, { name: 'openapi.json', bytes: document.json }];
