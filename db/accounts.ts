@@ -1,12 +1,20 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { SocialGraph } from './graph/index.js';
-import { enqueue, imageReferences, insertEntries, type OutboxEntry } from './outbox/entries.js';
-import { claimImage, type PendingImage } from './outbox/pending-images.js';
+import { enqueue, imageReferences, insertEntries, type OutboxEntry, type WithEntries } from './outbox/entries.js';
+import type { Outbox } from './outbox/index.js';
+import {
+  claimImage,
+  discardImage,
+  type ImageFile,
+  type ImageWriteStores,
+  type PendingImage,
+  storeImage,
+} from './outbox/pending-images.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { lockExclusive, lockShared, retryDeadlocks } from './postgres/locks.js';
 import type { AccountRow } from './schema.js';
-import { changeStoredBytes } from './storage-quota.js';
+import { changeStoredBytes, isWithinQuota } from './storage-quota.js';
 import { nfkcCasefold } from './support/casefold.js';
 import type { Owner } from './visibility.js';
 
@@ -44,12 +52,12 @@ function fieldTakenOrThrow(error: unknown): FieldTaken {
   return { outcome: 'taken', field };
 }
 
-/** Creates an account, unless its username or email is taken. Returns its id and the outbox entries to deliver. */
+/** Creates an account, unless its username or email is taken. */
 export async function createAccount(
-  { db, graph }: { db: Database; graph: Pick<SocialGraph, 'hasNodes'> },
+  { db, graph, outbox }: { db: Database; graph: Pick<SocialGraph, 'hasNodes'>; outbox: Outbox },
   { name, username, email, passwordHash }: Registration,
-): Promise<{ outcome: 'created'; id: number; entries: OutboxEntry[] } | FieldTaken> {
-  const creation = db.transaction().execute(async (trx) => {
+): Promise<{ outcome: 'created'; id: number } | FieldTaken> {
+  const transaction = db.transaction().execute(async (trx) => {
     const { id } = await trx
       .insertInto('accounts')
       .values({ name, username, username_key: usernameKey(username), email, password_hash: passwordHash })
@@ -58,7 +66,9 @@ export async function createAccount(
     const entries = graph.hasNodes ? await enqueue(trx, [{ kind: 'person', key: id }]) : [];
     return { outcome: 'created', id, entries } as const;
   });
-  return creation.catch(fieldTakenOrThrow);
+  const creation = await transaction.catch(fieldTakenOrThrow);
+  if (creation.outcome === 'created') await outbox.deliver(creation.entries);
+  return creation;
 }
 
 /** Returns one account or undefined for each id, in the order of the ids. */
@@ -114,34 +124,52 @@ interface AccountChange {
   email?: string | undefined;
   private?: boolean | undefined;
   /** A new picture, or null to remove the current one. */
-  picture?: PendingImage | null | undefined;
+  picture?: ImageFile | null | undefined;
+  /** The storage quota of the account. */
+  storageMaxBytes: number;
   /** The new password's hash, and the credentials that the old password was checked against. */
   password?: { hash: string; checkedCredentials: Credentials } | undefined;
 }
 
 type AccountUpdate =
-  | { outcome: 'updated'; account: Account; entries: OutboxEntry[] }
+  | { outcome: 'updated'; account: Account }
   | FieldTaken
   /** `stale`: the password has been changed since it was checked. */
-  | { outcome: 'stale' | 'accountDeleted' };
+  | { outcome: 'stale' | 'quotaExceeded' | 'accountDeleted' };
 
 /**
  * Updates an account. Setting a new password also deletes all sessions of the account.
  *
- * @throws StorageQuotaExceededError
- * @throws StoreUnavailableError if the picture can no longer be claimed: see `claimImage`
+ * @throws StoreUnavailableError also if the picture can no longer be claimed: see `claimImage`
  */
-export async function updateAccount(db: Database, id: number, change: AccountChange): Promise<AccountUpdate> {
+export async function updateAccount(
+  stores: ImageWriteStores,
+  id: number,
+  change: AccountChange,
+): Promise<AccountUpdate> {
+  const { picture: file, storageMaxBytes } = change;
+  if (file) {
+    const old = await stores.db.selectFrom('accounts').select('picture_bytes').where('id', '=', id).executeTakeFirst();
+    if (!old) return { outcome: 'accountDeleted' };
+    const growth = { account: id, bytes: file.bytes - old.picture_bytes, maxBytes: storageMaxBytes };
+    if (!(await isWithinQuota(stores.db, growth))) return { outcome: 'quotaExceeded' };
+  }
+
+  const picture = file && (await storeImage(stores, file));
   // Two accounts that swap usernames can deadlock. A password change can deadlock with `trimSessions`.
-  const update = retryDeadlocks(() => db.transaction().execute((trx) => updateInTransaction(trx, id, change)));
-  return update.catch(fieldTakenOrThrow);
+  const update: WithEntries<AccountUpdate> = await retryDeadlocks(() =>
+    stores.db.transaction().execute((trx) => updateInTransaction(trx, id, { ...change, picture })),
+  ).catch(fieldTakenOrThrow);
+  if (picture && update.outcome !== 'updated') await discardImage(stores, picture);
+  await stores.outbox.deliver(update.entries ?? []);
+  return update;
 }
 
 async function updateInTransaction(
   trx: DatabaseTransaction,
   id: number,
-  change: AccountChange,
-): Promise<AccountUpdate> {
+  change: Omit<AccountChange, 'picture'> & { picture?: PendingImage | null | undefined },
+): Promise<WithEntries<AccountUpdate>> {
   await lockShared(trx, { accounts: [id] });
   const old = await trx
     .selectFrom('accounts')
@@ -150,10 +178,13 @@ async function updateInTransaction(
     .forUpdate()
     .executeTakeFirst();
   if (!old) return { outcome: 'accountDeleted' };
-  const { name, username, email, password, picture } = change;
+  const { name, username, email, password, picture, storageMaxBytes } = change;
   if (password && password.checkedCredentials.tokenVersion !== old.token_version) return { outcome: 'stale' };
+  if (picture !== undefined) {
+    const growth = { account: id, bytes: (picture?.bytes ?? 0) - old.picture_bytes, maxBytes: storageMaxBytes };
+    if (!(await changeStoredBytes(trx, growth))) return { outcome: 'quotaExceeded' };
+  }
   if (picture) await claimImage(trx, picture);
-  if (picture !== undefined) await changeStoredBytes(trx, id, picture, old.picture_bytes);
 
   const account = await trx
     .updateTable('accounts')
@@ -176,16 +207,18 @@ async function updateInTransaction(
   return { outcome: 'updated', account, entries };
 }
 
-type AccountDeletion =
-  | { outcome: 'deleted'; entries: OutboxEntry[] }
-  /** The password has been changed since it was checked. */
-  | { outcome: 'stale' }
-  | { outcome: 'accountDeleted' };
+/** `stale`: the password has been changed since it was checked. */
+type AccountDeletion = { outcome: 'deleted' | 'stale' | 'accountDeleted' };
 
-/** Deletes an account with its sessions and posts. Returns the outbox entries that remove its images and graph nodes. */
-export async function deleteAccount(db: Database, checked: Credentials): Promise<AccountDeletion> {
+/** Deletes an account with its sessions, posts, images and graph nodes. */
+export async function deleteAccount(
+  { db, outbox }: { db: Database; outbox: Outbox },
+  checked: Credentials,
+): Promise<AccountDeletion> {
   // Can deadlock with `trimSessions`, which locks the sessions in another order.
-  return retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checked)));
+  const deletion = await retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checked)));
+  await outbox.deliver(deletion.entries ?? []);
+  return deletion;
 }
 
 /** The maximum number of posts to delete in one statement, so that it does not time out. */
@@ -194,7 +227,7 @@ const MAX_POSTS_PER_STATEMENT = 5000;
 async function deleteInTransaction(
   trx: DatabaseTransaction,
   { id, tokenVersion }: Credentials,
-): Promise<AccountDeletion> {
+): Promise<WithEntries<AccountDeletion>> {
   // Waits for writes in progress that refer to the account, and blocks new ones.
   await lockExclusive(trx, { accounts: [id] });
   const account = await trx

@@ -5,7 +5,6 @@ import type { Database } from './postgres/index.js';
 import { findPosts, findPostsPublicOrOwn, type PostQuery, type PostRow } from './posts.js';
 import { friendsLookup, type RelationsQuery, readRelations } from './relations.js';
 import { findSessions, type LiveSession } from './sessions.js';
-import { areWithinQuota, type QuotaQuery } from './storage-quota.js';
 import { batched } from './support/batch.js';
 import { type Observer, observedBatches } from './support/observer.js';
 
@@ -13,8 +12,6 @@ import { type Observer, observedBatches } from './support/observer.js';
 export interface Readers extends FeedReaders {
   session(id: string): Promise<LiveSession | undefined>;
   account(id: number): Promise<Account | undefined>;
-  /** Returns whether an image is within the storage quota of its account. */
-  isWithinQuota(query: QuotaQuery): Promise<boolean>;
 }
 
 /** @param isEmbedded whether PostgreSQL is embedded */
@@ -34,7 +31,6 @@ export function createReaders(
   return {
     session: batched((ids) => findSessions(db, ids), firstLookup('session')),
     account: batched((ids) => findAccounts(db, ids), batchOptions('account')),
-    isWithinQuota: batched((queries: QuotaQuery[]) => areWithinQuota(db, queries), batchOptions('isWithinQuota')),
     postIfPublicOrOwn: batched(
       (queries: PostQuery[]) => findPostsPublicOrOwn(db, queries),
       batchOptions('postIfPublicOrOwn'),

@@ -14,11 +14,10 @@ import { hashPassword, needsRehash } from './security/password-hashing.js';
 import { accountView, sessionView } from './views.js';
 
 export const auth: AuthHandlers<Handlers> = {
-  async register({ body: { name, username, email, password }, client }, { db, graph, outbox }) {
+  async register({ body: { name, username, email, password }, client }, context) {
     const passwordHash = await hashPassword(password, { lane: 'unauthenticated', signal: client.signal });
-    const created = await createAccount({ db, graph }, { name, username, email, passwordHash });
+    const created = await createAccount(context, { name, username, email, passwordHash });
     if (created.outcome === 'taken') return fieldTaken(created.field);
-    await outbox.deliver(created.entries);
     return { status: 201, headers: { Location: `/profiles/${created.id}` }, body: { id: created.id } };
   },
 

@@ -1,16 +1,14 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readFeed } from '../db/feed.js';
-import { createPostOnce, findEarlierCreation, type PostCreation } from '../db/idempotency-keys.js';
 import { readOwnPosts } from '../db/own-posts.js';
-import { createPost, deletePost, findPostImageOwner, isPostOf, type Page, updatePost } from '../db/posts.js';
+import { createPost, deletePost, updatePost } from '../db/post-writes.js';
+import { findPostImageOwner, type Page } from '../db/posts.js';
 import { findVisiblePost, type VisiblePost } from '../db/visible-posts.js';
 import type { PostsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { errorResponse, invalidToken } from './errors.js';
 import { serveImage } from './images.js';
-import type { Handlers, Request } from './operation.js';
-import { withUpload } from './uploads.js';
+import type { Handlers } from './operation.js';
+import { imageFileOf, quotaExceeded } from './uploads.js';
 import { postView } from './views.js';
 
 /**
@@ -41,11 +39,22 @@ export const posts: PostsHandlers<Handlers> = {
     return serveImage(context, owner, request);
   },
 
-  async createPost({ user, headerParameters, body }, context) {
-    const creation = await createFromForm(context, user.account.id, body, headerParameters['Idempotency-Key']);
+  async createPost({ user, headerParameters, body: { title, text, image } }, context) {
+    const creation = await createPost(context, {
+      author: user.account.id,
+      title,
+      text,
+      image: imageFileOf(image),
+      idempotencyKey: headerParameters['Idempotency-Key'],
+      storageMaxBytes: context.config.account.storageMaxBytes,
+    });
     switch (creation.outcome) {
-      case 'accountDeleted':
-        throw invalidToken();
+      case 'created':
+        return {
+          status: 201,
+          headers: { Location: `/posts/${creation.post.id}` },
+          body: postView(creation.post, { count: 0, liked: false }),
+        };
       case 'keyReused':
         return errorResponse('idempotency_key_reused', 'The Idempotency-Key was already used with another form.');
       case 'inProgress':
@@ -53,34 +62,29 @@ export const posts: PostsHandlers<Handlers> = {
           'idempotency_key_in_progress',
           'A request with this Idempotency-Key is still in progress.',
         );
-      case 'created':
-        await context.outbox.deliver(creation.entries);
-        return {
-          status: 201,
-          headers: { Location: `/posts/${creation.post.id}` },
-          body: postView(creation.post, { count: 0, liked: false }),
-        };
+      case 'quotaExceeded':
+        return quotaExceeded(context);
+      case 'accountDeleted':
+        throw invalidToken();
     }
   },
 
-  async editPost({ user, query, body: { title, text, image: upload, remove_image } }, context) {
-    // Checked first, so that no image is stored for a post that the user cannot edit.
-    if (!(await isPostOf(context.db, user.account.id, query.id))) return NO_SUCH_POST;
-    const uploadOptions = { account: user.account.id, upload, replaced: { post: query.id } };
-    const updated = await withUpload(context, uploadOptions, (image) =>
-      updatePost(context.db, user.account.id, query.id, { title, text, image: remove_image ? null : image }),
-    );
-    if (!updated) return NO_SUCH_POST;
-    await context.outbox.deliver(updated.entries);
+  async editPost({ user, query, body: { title, text, image, remove_image } }, context) {
+    const { outcome } = await updatePost(context, user.account.id, query.id, {
+      title,
+      text,
+      image: remove_image ? null : imageFileOf(image),
+      storageMaxBytes: context.config.account.storageMaxBytes,
+    });
+    if (outcome === 'notFound') return NO_SUCH_POST;
+    if (outcome === 'quotaExceeded') return quotaExceeded(context);
     const post = await findPostView(context, user.account.id, query.id);
     return post ? { status: 200, body: post } : NO_SUCH_POST;
   },
 
-  async deletePost({ user, query }, { db, outbox }) {
-    const entries = await deletePost(db, user.account.id, query.id);
-    if (!entries) return NO_SUCH_POST;
-    await outbox.deliver(entries);
-    return { status: 200, body: { message: 'The post is deleted.' } };
+  async deletePost({ user, query }, context) {
+    const deleted = await deletePost(context, user.account.id, query.id);
+    return deleted ? { status: 200, body: { message: 'The post is deleted.' } } : NO_SUCH_POST;
   },
 
   async likePost({ user, query }, context) {
@@ -91,33 +95,6 @@ export const posts: PostsHandlers<Handlers> = {
     return setLike(context, user.account.id, query.id, false);
   },
 };
-
-type PostForm = Request<'createPost'>['body'];
-
-/** Creates a post from a form. With an idempotency key, an earlier request with the same key may already have created it. */
-async function createFromForm(
-  context: AppContext,
-  account: number,
-  form: PostForm,
-  key: string | undefined,
-): Promise<PostCreation> {
-  const { title, text, image: upload } = form;
-  const request = key === undefined ? undefined : { account, key, formHash: await hashForm(form) };
-  const findEarlier = request && (() => findEarlierCreation(context.db, request, form));
-  return withUpload(context, { account, upload, findEarlier }, async (image): Promise<PostCreation> => {
-    const post = { title, text, image };
-    if (request) return createPostOnce(context, request, post);
-    const created = await createPost(context, account, post);
-    return created ? { outcome: 'created', ...created } : { outcome: 'accountDeleted' };
-  });
-}
-
-/** Returns a SHA-256 hash, in base64url, of the title, the text, and the image with its media type. */
-async function hashForm({ title, text, image }: PostForm): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify([title, text, image?.mediaType]));
-  if (image) for await (const chunk of createReadStream(image.path)) hash.update(chunk);
-  return hash.digest('base64url');
-}
 
 /** Returns the view of a post, or undefined if the viewer cannot see it. */
 async function findPostView({ read }: AppContext, viewer: number, id: number) {

@@ -10,7 +10,7 @@ import { logSecurityEvent } from './security/events.js';
 import { subjectOf } from './security/failed-passwords.js';
 import { checkPassword } from './security/password-check.js';
 import { hashPassword } from './security/password-hashing.js';
-import { withUpload } from './uploads.js';
+import { imageFileOf, quotaExceeded } from './uploads.js';
 import { fullProfileView, reducedProfileView } from './views.js';
 
 const WRONG_PASSWORD = unauthorizedResponse('invalid_password', 'Invalid password');
@@ -35,23 +35,14 @@ export const profiles: ProfilesHandlers<Handlers> = {
         ? { hash: await hashPassword(password, options), checkedCredentials }
         : undefined;
 
-    const uploadOptions = { account: user.account.id, upload: image, replaced: 'picture' } as const;
-    const update = await withUpload(context, uploadOptions, (picture) =>
-      updateAccount(context.db, user.account.id, {
-        ...fields,
-        picture: remove_image ? null : picture,
-        password: passwordChange,
-      }),
-    );
+    const update = await updateAccount(context, user.account.id, {
+      ...fields,
+      picture: remove_image ? null : imageFileOf(image),
+      storageMaxBytes: context.config.account.storageMaxBytes,
+      password: passwordChange,
+    });
     switch (update.outcome) {
-      case 'accountDeleted':
-        throw invalidToken();
-      case 'stale':
-        return WRONG_PASSWORD;
-      case 'taken':
-        return fieldTaken(update.field);
       case 'updated':
-        await context.outbox.deliver(update.entries);
         if (passwordChange)
           logSecurityEvent(client.log, 'password_changed', { accountId: user.account.id, address: client.address });
         return {
@@ -60,16 +51,23 @@ export const profiles: ProfilesHandlers<Handlers> = {
           ...(passwordChange && { headers: clearedSessionCookie(context, client) }),
           body: fullProfileView(update.account),
         };
+      case 'taken':
+        return fieldTaken(update.field);
+      case 'quotaExceeded':
+        return quotaExceeded(context);
+      case 'stale':
+        return WRONG_PASSWORD;
+      case 'accountDeleted':
+        throw invalidToken();
     }
   },
 
   async deleteAccount({ user, body, client }, context) {
     const checkedCredentials = await checkOwnPassword(context, client, user.account.id, body.password);
     if (!checkedCredentials) return WRONG_PASSWORD;
-    const deletion = await deleteAccount(context.db, checkedCredentials);
-    if (deletion.outcome === 'stale') return WRONG_PASSWORD;
-    if (deletion.outcome === 'accountDeleted') throw invalidToken();
-    await context.outbox.deliver(deletion.entries);
+    const { outcome } = await deleteAccount(context, checkedCredentials);
+    if (outcome === 'stale') return WRONG_PASSWORD;
+    if (outcome === 'accountDeleted') throw invalidToken();
     logSecurityEvent(client.log, 'account_deleted', { accountId: user.account.id, address: client.address });
     return {
       status: 200,

@@ -5,24 +5,30 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { createAccount, deleteAccount, findCredentials } from '../db/accounts.js';
 import { MAX_EDGES_PER_REMOVAL } from '../db/graph/index.js';
-import { createPostOnce } from '../db/idempotency-keys.js';
 import type { ImageStore } from '../db/images/index.js';
 import { enqueue, findDueEntries } from '../db/outbox/entries.js';
 import { createOutbox } from '../db/outbox/index.js';
-import { claimImage, type PendingImage, withPendingImage } from '../db/outbox/pending-images.js';
-import { createPost } from '../db/posts.js';
+import { claimImage, discardImage, storeImage } from '../db/outbox/pending-images.js';
+import { createPost, updatePost } from '../db/post-writes.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { listImageNames } from './support/image-store.js';
 import { countLikes, drainOutbox, idsOf } from './support/store-contents.js';
-import { createFixtures, openStoresWithoutRelay, repeat } from './support/store-fixtures.js';
-import { freshDataDirectory, freshStores, needsServers, openTestStores, silentLog } from './support/stores.js';
+import {
+  createFixtures,
+  openStoresWithoutRelay,
+  POST,
+  postOf,
+  repeat,
+  withoutDelivery,
+} from './support/store-fixtures.js';
+import { freshDataDirectory, freshStores, openTestStores, silentLog } from './support/stores.js';
 import { until } from './support/until.js';
 
 const environment = await freshStores(t);
 const stores = await openTestStores(t, environment);
 const { db, graph, outbox, images } = stores;
 
-const { account, upload, storeImage, enqueueEntries } = createFixtures(stores);
+const { account, post, upload, storeImage: storeUnreferenced, enqueueEntries } = createFixtures(stores);
 
 const waiting = async (key: string | number) =>
   db.selectFrom('outbox').selectAll().where('key', '=', String(key)).where('delivered', '=', false).execute();
@@ -30,10 +36,12 @@ const waiting = async (key: string | number) =>
 t.test('a new account and a new post have entries only if the graph has nodes', async (t) => {
   const expected = graph.hasNodes ? 1 : 0;
   const name = 'newcomer';
-  const created = await createAccount(stores, { name, username: name, email: 'n@x.example', passwordHash: 'hash' });
-  t.match(created, { outcome: 'created', entries: { length: expected } });
-  const creation = await createPost(stores, await account(), { title: 'A title', text: 'A text' });
-  t.equal(creation?.entries.length, expected);
+  const undelivered = withoutDelivery(stores);
+  const registration = { name, username: name, email: 'n@x.example', passwordHash: 'hash' };
+  t.match(await createAccount(undelivered.stores, registration), { outcome: 'created' });
+  t.equal(undelivered.entries.length, expected);
+  await createPost(undelivered.stores, { ...POST, author: await account() });
+  t.equal(undelivered.entries.length, 2 * expected);
 });
 
 t.test('repeated and concurrent deliveries keep entities with a row, and remove the others', async (t) => {
@@ -125,12 +133,10 @@ t.test('the deletion of an account with many posts takes several statements', as
   await sql`create trigger refuse_many after delete on posts
     referencing old table as deleted for each statement execute function refuse_many()`.execute(stores.db);
   const credentials = await findCredentials(stores.db, { id: author });
-  const deletion = credentials && (await deleteAccount(stores.db, credentials));
-  t.match(
-    deletion,
-    { outcome: 'deleted', entries: { length: 1 + 2 * 5001 } },
-    'the person, the posts and their images',
-  );
+  const undelivered = withoutDelivery(stores);
+  const deletion = credentials && (await deleteAccount(undelivered.stores, credentials));
+  t.match(deletion, { outcome: 'deleted' });
+  t.equal(undelivered.entries.length, 1 + 2 * 5001, 'the person, the posts and their images');
   t.same(await stores.db.selectFrom('posts').selectAll().execute(), []);
 });
 
@@ -208,42 +214,54 @@ t.test('stopping waits for inline deliveries that continue after their request',
 
 t.test('keeps the bytes of an image that a row has claimed', async (t) => {
   const author = await account();
-  const name = await withPendingImage(stores, await upload(), async (image) => {
-    await createPost(stores, author, { title: 'T', text: 'T', image });
-    return image.name;
-  });
+  const name = postOf(await createPost(stores, { ...POST, author, image: await upload() })).image ?? '';
   t.same(await waiting(name), []);
   t.ok(await images.get(name).then((image) => image?.stream.destroy()));
-  const picture = await storeImage();
+  const picture = await storeUnreferenced();
   await db.updateTable('accounts').set({ picture }).where('id', '=', author).execute();
   await outbox.deliver(await enqueueEntries([name, picture].map((key) => ({ kind: 'image', key }))));
   const left = await listImageNames(images);
   t.ok(left.includes(name) && left.includes(picture), 'further entries for the images do not remove them');
 });
 
-t.test('removes unclaimed bytes immediately, whether the write is refused or fails', async (t) => {
-  const before = await listImageNames(images);
-  await withPendingImage(stores, await upload(), async () => undefined);
-  const failing = withPendingImage(stores, await upload(), async () => {
-    throw new Error('the row could not be written');
-  });
-  await t.rejects(failing, /row could not/);
-  const missingAuthor = 5_000_000;
-  const created = await withPendingImage(stores, await upload(), (image) =>
-    createPost(stores, missingAuthor, { title: 'T', text: 'T', image }),
-  );
-  t.equal(created, undefined, 'the author’s account does not exist');
+t.test('removes the bytes of a refused write immediately', async (t) => {
   const author = await account();
-  // After the image has been claimed, PostgreSQL rejects the row of the key, because the hash of the form contains a zero byte.
-  const request = { account: author, key: 'k', formHash: '\0' };
-  const rolledBack = withPendingImage(stores, await upload(), (image) =>
-    createPostOnce(stores, request, { title: 'T', text: 'T', image }),
-  );
-  await t.rejects(rolledBack, /invalid byte sequence/);
+  const own = await post(author);
+  const before = await listImageNames(images);
+  const missingAuthor = 5_000_000;
+  const unknown = await createPost(stores, { ...POST, author: missingAuthor, image: await upload() });
+  t.same(unknown, { outcome: 'accountDeleted' });
+  // The quota is used up, or the post deleted, after the first check.
+  const duringPut = (change: () => Promise<unknown>): typeof stores => ({
+    ...stores,
+    images: { ...images, put: (name, path) => images.put(name, path).finally(change) },
+  });
+  const useUp = () => db.updateTable('accounts').set({ stored_bytes: 1000 }).where('id', '=', author).execute();
+  const created = await createPost(duringPut(useUp), { ...POST, author, image: await upload() });
+  t.same(created, { outcome: 'quotaExceeded' });
+  await db.updateTable('accounts').set({ stored_bytes: 0 }).where('id', '=', author).execute();
+  const edit = { image: await upload(), storageMaxBytes: 1000 };
+  t.match(await updatePost(duringPut(useUp), author, own, edit), { outcome: 'quotaExceeded' });
+  await db.updateTable('accounts').set({ stored_bytes: 0 }).where('id', '=', author).execute();
+  const remove = () => db.deleteFrom('posts').where('id', '=', own).execute();
+  const otherEdit = { image: await upload(), storageMaxBytes: 1000 };
+  t.match(await updatePost(duringPut(remove), author, own, otherEdit), { outcome: 'notFound' });
   t.same(await listImageNames(images), before);
 });
 
-t.test('removes an image that the store completes after the call to store it has failed', async (t) => {
+t.test('removes the bytes of a repeated request, whose post has the image of the first one', async (t) => {
+  const author = await account();
+  const form = { ...POST, author, idempotencyKey: 'k' };
+  const file = await upload();
+  const first = postOf(await createPost(stores, { ...form, image: file }));
+  const before = await listImageNames(images);
+  const repeated = postOf(await createPost(stores, { ...form, image: await upload() }));
+  t.equal(repeated.image, first.image);
+  t.same(await listImageNames(images), before);
+});
+
+t.test('removes the bytes of a write that fails, or that the store completes later, after the deadline', async (t) => {
+  const author = await account();
   const before = await listImageNames(images);
   let complete = async () => {};
   const slowImages: ImageStore = {
@@ -253,9 +271,13 @@ t.test('removes an image that the store completes after the call to store it has
       throw new StoreUnavailableError('images');
     },
   };
-  const refused = withPendingImage({ ...stores, images: slowImages }, await upload(), async () => t.fail('no image'));
+  const refused = createPost({ ...stores, images: slowImages }, { ...POST, author, image: await upload() });
   await t.rejects(refused, StoreUnavailableError);
   await complete();
+  // After the image has been claimed, PostgreSQL rejects the post, because its title contains a zero byte.
+  const failing = createPost(stores, { ...POST, author, title: '\0', image: await upload() });
+  await t.rejects(failing, /invalid byte sequence/);
+  t.equal((await listImageNames(images)).length, before.length + 2);
   await drainOutbox(stores);
   t.same(await listImageNames(images), before);
 });
@@ -263,52 +285,36 @@ t.test('removes an image that the store completes after the call to store it has
 t.test(
   'keeps an image that is not due, and rejects its claim once it is due or a removal has been attempted',
   async (t) => {
-    const author = await account();
     for (const change of [{ due_at: sql<string>`clock_timestamp()` }, { attempts: 1 }]) {
-      const late = withPendingImage(stores, await upload(), async (image) => {
-        await outbox.deliver([{ id: image.entryId, kind: 'image', key: image.name }]);
-        t.ok((await listImageNames(images)).includes(image.name), 'the entry is not due, and the bytes are kept');
-        await db.updateTable('outbox').set(change).where('id', '=', image.entryId).execute();
-        return createPost(stores, author, { title: 'T', text: 'T', image });
-      });
-      await t.rejects(late, StoreUnavailableError);
+      const image = await storeImage(stores, await upload());
+      await outbox.deliver([{ id: image.entryId, kind: 'image', key: image.name }]);
+      t.ok((await listImageNames(images)).includes(image.name), 'the entry is not due, and the bytes are kept');
+      await db.updateTable('outbox').set(change).where('id', '=', image.entryId).execute();
+      const claim = db.transaction().execute((trx) => claimImage(trx, image));
+      await t.rejects(claim, StoreUnavailableError);
     }
-    const posts = await db.selectFrom('posts').select('id').where('author_id', '=', author).execute();
-    t.same(posts, [], 'no row references an image');
   },
 );
 
 t.test('each of several concurrent images can be claimed within 15 minutes', async (t) => {
-  const checkEntry = async ({ name, entryId }: PendingImage) => {
+  const files = [await upload(), await upload(), await upload()];
+  for (const { name, entryId } of await Promise.all(files.map((file) => storeImage(stores, file)))) {
     const { rows } = await sql<{ key: string; seconds: number }>`
       select key, extract(epoch from due_at - clock_timestamp())::float8 as seconds
       from outbox where id = ${entryId}`.execute(db);
     const { key, seconds = 0 } = rows[0] ?? {};
     t.equal(key, name);
     t.ok(seconds > 14 * 60 && seconds <= 15 * 60, `${seconds} seconds`);
-  };
-  const files = [await upload(), await upload(), await upload()];
-  await Promise.all(files.map((file) => withPendingImage(stores, file, checkEntry)));
+  }
 });
 
-t.test('a committed write succeeds even if the check of its entry fails', needsServers, async (t) => {
+t.test('an image can be claimed only once, and a claimed image is not discarded', async (t) => {
   const author = await account();
-  const closing = await openTestStores(t, environment);
-  const created = await withPendingImage({ ...stores, db: closing.db }, await upload(), async (image) => {
-    // After a claim within a transaction, only the entry shows whether the image is claimed.
-    const post = await db
-      .transaction()
-      .execute((trx) => createPost({ ...stores, db: trx }, author, { title: 'T', text: 'T', image }));
-    await closing.close();
-    return post;
-  });
-  t.ok(created?.post.image);
-});
-
-t.test('an image can be claimed only once', async (t) => {
-  await withPendingImage(stores, await upload(), async (image) => {
-    const claim = () => db.transaction().execute((trx) => claimImage(trx, image));
-    await claim();
-    await t.rejects(claim(), StoreUnavailableError);
-  });
+  const image = await storeImage(stores, await upload());
+  const claim = () => db.transaction().execute((trx) => claimImage(trx, image));
+  await claim();
+  await t.rejects(claim(), StoreUnavailableError);
+  await db.updateTable('accounts').set({ picture: image.name }).where('id', '=', author).execute();
+  await discardImage(stores, image);
+  t.ok((await listImageNames(images)).includes(image.name));
 });

@@ -17,6 +17,9 @@ export interface OutboxEntry {
   key: string;
 }
 
+/** The outcome of a transaction, with the entries to deliver after its commit. */
+export type WithEntries<Outcome> = Outcome & { entries?: OutboxEntry[] };
+
 /** Returns references to the images with these names. Skips null. */
 export const imageReferences = (...names: (string | null)[]): EntityReference[] =>
   names.flatMap((key) => (key === null ? [] : [{ kind: 'image', key }]));

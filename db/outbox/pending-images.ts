@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { ImageStore } from '../images/index.js';
 import { NOW, secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
-import type { ImageWithQuota } from '../storage-quota.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import { failpoint } from '../support/failpoints.js';
 import type { Outbox } from './index.js';
@@ -11,30 +10,35 @@ import type { Outbox } from './index.js';
 /*
  * Pending images: an image is stored before the row that refers to it, so that no row refers to a missing image.
  *
- * 1. An outbox entry that is due in 15 minutes is inserted.
- * 2. The image is stored under a random name.
- * 3. The transaction that writes the row claims the image: it deletes the entry, and fails if the entry is already due.
+ * 1. `storeImage` inserts an outbox entry that is due in 15 minutes, and stores the image under a random name.
+ * 2. The transaction that writes the row calls `claimImage`, which deletes the entry, and fails if the entry is already due.
+ * 3. If the transaction has decided not to write the row, `discardImage` makes the entry due, and its delivery removes the image.
  *
- * If the third step fails, the entry is made due immediately, and its delivery removes the image. After a crash, or if the
- * second step fails, the entry becomes due after the 15 minutes: S3 may complete an upload after its call has timed out, so an
- * earlier removal could run before the image exists.
+ * If one of the steps fails, or after a crash, the entry becomes due after the 15 minutes. It must not be due earlier: S3 may
+ * complete an upload after its call has timed out, and the response to a commit may be lost.
  *
  * An image cannot be both claimed and removed: by PostgreSQL's clock, an entry can be claimed only before it is due, and
  * delivered only after.
  */
 
-/** A stored image that no row refers to yet. */
-export interface PendingImage extends ImageWithQuota {
-  name: string;
-  entryId: number;
-  /**
-   * Set by `createPost` after the commit, to save the statement of `makeDue`. If it is not set, the image may nevertheless have
-   * been claimed.
-   */
-  isClaimed?: boolean;
+/** A file to store as an image. */
+export interface ImageFile {
+  path: string;
+  bytes: number;
+  mediaType: string;
+  /** Without the dot. */
+  extension: string;
 }
 
-interface Stores {
+/** A stored image that no row refers to yet. */
+export interface PendingImage {
+  name: string;
+  bytes: number;
+  entryId: number;
+}
+
+/** The stores that writes with images need. */
+export interface ImageWriteStores {
   db: Database;
   images: ImageStore;
   outbox: Outbox;
@@ -48,31 +52,17 @@ interface Stores {
  */
 const CLAIM_DEADLINE = secondsFromNow(15 * 60);
 
-/**
- * Stores the file at `path` under a random name, and passes the pending image to `commit`, whose transaction has to claim it.
- * Removes the image if `commit` does not claim it. Returns the result of `commit`. If the image cannot be stored, its entry
- * remains until it is due.
- *
- * @param extension without the dot
- */
-export async function withPendingImage<Result>(
-  { db, images, outbox, write }: Stores,
-  { path, extension, bytes, storageMaxBytes }: ImageWithQuota & { path: string; extension: string },
-  commit: (image: PendingImage) => Promise<Result>,
-): Promise<Result> {
+/** Stores a file as a pending image. May move the file away from its path. */
+export async function storeImage(
+  { images, write }: ImageWriteStores,
+  { path, extension, bytes }: ImageFile,
+): Promise<PendingImage> {
   const name = `${randomBytes(16).toString('hex')}.${extension}`;
   const entryId = await write.enqueueImage(name);
-  const image: PendingImage = { name, entryId, bytes, storageMaxBytes };
   failpoint('image enqueued');
   await images.put(name, path);
-  try {
-    failpoint('image stored');
-    return await commit(image);
-  } finally {
-    // Errors are ignored: the transaction may already be committed, and an unclaimed image is removed after the deadline.
-    const isDue = !image.isClaimed && (await makeDue(db, entryId).catch(() => false));
-    if (isDue) await outbox.deliver([{ id: entryId, kind: 'image', key: name }]);
-  }
+  failpoint('image stored');
+  return { name, bytes, entryId };
 }
 
 /** Inserts an entry for each image, due at the claim deadline. Returns the ids of the entries, in the order of the names. */
@@ -85,30 +75,27 @@ export async function enqueueImages(db: Database, names: readonly string[]): Pro
   return names.map((name) => ids.get(name) as number);
 }
 
-/** Makes an entry due now. Returns false if its image has been claimed. */
-async function makeDue(db: Database, entryId: number): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('outbox')
-    .set({ due_at: NOW })
-    .where('id', '=', entryId)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-}
-
 /**
  * Claims an image. Call it in the transaction that writes the row that refers to the image.
  *
  * @throws StoreUnavailableError if the claim deadline has passed, because the image may already be removed
  */
-export async function claimImage(trx: DatabaseTransaction, image: PendingImage): Promise<void> {
-  const { rows } = await claimImageIf(image, sql`true`).execute(trx);
-  if (rows.length === 0) throw new StoreUnavailableError('images');
+export async function claimImage(trx: DatabaseTransaction, { entryId }: PendingImage): Promise<void> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('outbox')
+    .where('id', '=', entryId)
+    .where('due_at', '>', NOW)
+    // An entry whose delivery has failed was rescheduled and is not due, but its image may already have been removed.
+    .where('attempts', '=', 0)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw new StoreUnavailableError('images');
 }
 
-/**
- * Builds a statement that claims an image if a condition holds. The statement returns no row if the image was not claimed.
- * `attempts = 0` excludes an entry whose delivery has failed: it was rescheduled and is not due, but its image may already have
- * been removed.
- */
-export const claimImageIf = ({ entryId }: PendingImage, condition: RawBuilder<unknown>) =>
-  sql`delete from outbox where id = ${entryId} and due_at > ${NOW} and attempts = 0 and ${condition} returning id`;
+/** Removes an image that was not claimed. If that fails, it is removed after the claim deadline. */
+export async function discardImage({ db, outbox }: ImageWriteStores, { entryId, name }: PendingImage): Promise<void> {
+  const discard = db.updateTable('outbox').set({ due_at: NOW }).where('id', '=', entryId).execute();
+  await discard.then(
+    () => outbox.deliver([{ id: entryId, kind: 'image', key: name }]),
+    () => undefined,
+  );
+}

@@ -11,13 +11,12 @@ import {
 } from '../../db/accounts.js';
 import { requestFriendship } from '../../db/friendships.js';
 import { setLikes } from '../../db/likes.js';
-import { claimImage, type PendingImage } from '../../db/outbox/pending-images.js';
+import { claimImage, type ImageFile } from '../../db/outbox/pending-images.js';
+import { createPost, deletePost, updatePost } from '../../db/post-writes.js';
 import { NOW, secondsFromNow } from '../../db/postgres/clock.js';
 import type { DatabaseTransaction } from '../../db/postgres/index.js';
 import { lockExclusive, lockShared } from '../../db/postgres/locks.js';
-import { createPost, deletePost, isPostOf } from '../../db/posts.js';
 import { createSession, deleteOtherSessions, touchSessions, trimSessions } from '../../db/sessions.js';
-import { StorageQuotaExceededError } from '../../db/storage-quota.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { checkFeedBlocks } from '../../scripts/verify/feed-blocks.js';
 import { createRepair } from '../../scripts/verify/repair.js';
@@ -28,14 +27,21 @@ import { listImageNames } from '../support/image-store.js';
 import { beginTransaction, needsNeo4j } from '../support/neo4j-graph.js';
 import { LONG_TIMEOUTS } from '../support/service.js';
 import { idsOf } from '../support/store-contents.js';
-import { createFixtures, openStoresWithoutRelay, repeat } from '../support/store-fixtures.js';
+import {
+  createFixtures,
+  openStoresWithoutRelay,
+  POST,
+  postOf,
+  repeat,
+  withoutDelivery,
+} from '../support/store-fixtures.js';
 import { freshStores, needsServers, openTestStores, queryGraph, silentLog } from '../support/stores.js';
 import { until } from '../support/until.js';
 
 /** Short, so that a statement that waits for a lock fails soon. Long enough for other statements on a busy machine. */
 const SHORT_TIMEOUT = { DATABASE_TIMEOUT: '1500' };
 
-const POST = { title: 'A title', text: 'A text' };
+const storageMaxBytes = 10;
 
 /*
  * Most of these tests pause a write that holds or needs a lock, start a conflicting write, and resume the first one. Random
@@ -49,7 +55,7 @@ t.test('locks', needsServers, async (t) => {
     await openStoresWithoutRelay(t, environment),
   ];
   const { db, graph, outbox } = stores;
-  const { account, post, storeImage } = createFixtures(stores);
+  const { account, post, storeImage, upload } = createFixtures(stores);
 
   const credentialsOf = async (id: number) => {
     const credentials = await findCredentials(db, { id });
@@ -57,16 +63,14 @@ t.test('locks', needsServers, async (t) => {
     return credentials;
   };
   const removeAccount = async (id: number) => {
-    const deletion = await deleteAccount(otherStores.db, await credentialsOf(id));
-    if (deletion.outcome === 'deleted') await otherStores.outbox.deliver(deletion.entries);
+    await deleteAccount(otherStores, await credentialsOf(id));
   };
-  const removePost = async (author: number, id: number) =>
-    otherStores.outbox.deliver((await deletePost(otherStores.db, author, id)) ?? []);
+  const removePost = (author: number, id: number) => deletePost(otherStores, author, id);
   /** Creates a post without delivering its outbox entries. */
   const createUndelivered = async (author: number) => {
-    const created = await createPost(stores, author, POST);
-    if (!created) throw new Error(`Account ${author} does not exist`);
-    return { id: created.post.id, entries: created.entries };
+    const undelivered = withoutDelivery(stores);
+    const { id } = postOf(await createPost(undelivered.stores, { ...POST, author }));
+    return { id, entries: undelivered.entries };
   };
   const login = (checked: Credentials, target = stores) =>
     createSession(target, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) });
@@ -224,7 +228,9 @@ t.test('locks', needsServers, async (t) => {
 
   t.test('a removal is not delivered a second time before its second delivery is due', needsNeo4j, async (t) => {
     const other = await account();
-    const entries = (await deletePost(db, other, await post(other))) ?? [];
+    const undelivered = withoutDelivery(stores);
+    await deletePost(undelivered.stores, other, await post(other));
+    const { entries } = undelivered;
     await outbox.deliver(entries);
     await otherStores.outbox.deliver(entries);
     const left = await db.selectFrom('outbox').select('delivered').where('id', 'in', idsOf(entries)).execute();
@@ -253,12 +259,12 @@ t.test('locks', needsServers, async (t) => {
     const user = await account();
     const checked = await credentialsOf(user);
     await replacePasswordHash(db, checked, 'the same password, another hash');
-    const change = { password: { hash: 'another password', checkedCredentials: checked } };
-    t.equal((await updateAccount(db, user, change)).outcome, 'updated', 'the checked password is still valid');
-    t.equal((await updateAccount(db, user, change)).outcome, 'stale', 'the checked password is no longer valid');
-    t.equal((await deleteAccount(db, checked)).outcome, 'stale');
-    t.equal((await deleteAccount(db, await credentialsOf(user))).outcome, 'deleted');
-    t.equal((await deleteAccount(db, checked)).outcome, 'accountDeleted');
+    const change = { password: { hash: 'another password', checkedCredentials: checked }, storageMaxBytes };
+    t.equal((await updateAccount(stores, user, change)).outcome, 'updated', 'the checked password is still valid');
+    t.equal((await updateAccount(stores, user, change)).outcome, 'stale', 'the checked password is no longer valid');
+    t.equal((await deleteAccount(stores, checked)).outcome, 'stale');
+    t.equal((await deleteAccount(stores, await credentialsOf(user))).outcome, 'deleted');
+    t.equal((await deleteAccount(stores, checked)).outcome, 'accountDeleted');
   });
 
   t.test('two users who swap usernames are both refused', async (t) => {
@@ -273,8 +279,8 @@ t.test('locks', needsServers, async (t) => {
     await sql`alter table accounts drop constraint accounts_username_key`.execute(db);
     await sql`alter table accounts add constraint accounts_username_key unique (username_key)`.execute(db);
     await holdInPostgres('select pg_advisory_lock(-8)');
-    const update = updateAccount(db, user, { username: nameOf(other) });
-    const otherUpdate = updateAccount(otherStores.db, other, { username: nameOf(user) });
+    const update = updateAccount(stores, user, { username: nameOf(other), storageMaxBytes });
+    const otherUpdate = updateAccount(otherStores, other, { username: nameOf(user), storageMaxBytes });
     await untilWaiting(2);
     await release();
     const taken = { outcome: 'taken', field: 'username' };
@@ -286,12 +292,12 @@ t.test('locks', needsServers, async (t) => {
   async function createPostDuring(
     author: number,
     change: (trx: DatabaseTransaction) => Promise<unknown>,
-    image?: PendingImage,
+    image?: ImageFile,
   ) {
     let post: ReturnType<typeof createPost> | undefined;
     await db.transaction().execute(async (trx) => {
       await lockExclusive(trx, { accounts: [author] });
-      post = createPost(otherStores, author, { ...POST, image });
+      post = createPost(otherStores, { ...POST, author, image, storageMaxBytes });
       post.catch(() => undefined);
       await untilWaiting(1);
       await change(trx);
@@ -302,14 +308,13 @@ t.test('locks', needsServers, async (t) => {
   t.test('a post that waits for its author’s account sees the account’s new state', async (t) => {
     const [user, other] = [await account(), await account()];
     const created = await createPostDuring(user, (trx) =>
-      trx.updateTable('accounts').set({ private: true }).where('id', '=', user).execute(),
+      trx.updateTable('accounts').set({ username: 'renamed' }).where('id', '=', user).execute(),
     );
-    t.equal(created?.post.author_private, true, 'the account is private');
-    await otherStores.outbox.deliver(created?.entries ?? []);
+    t.match(created, { post: { author_username: 'renamed' } });
     const rejected = await createPostDuring(other, (trx) =>
       trx.deleteFrom('accounts').where('id', '=', other).execute(),
     );
-    t.equal(rejected, undefined, 'the account is deleted');
+    t.match(rejected, { outcome: 'accountDeleted' });
     t.same(await postsOf(other).execute(), []);
   });
 
@@ -322,29 +327,17 @@ t.test('locks', needsServers, async (t) => {
         const row = await db.selectFrom('accounts').select('stored_bytes').where('id', '=', user).executeTakeFirst();
         return row?.stored_bytes;
       };
-      const createPending = async (name: string) => {
-        const values = { kind: 'image' as const, key: name, due_at: secondsFromNow(900) };
-        const { entryId } = await db
-          .insertInto('outbox')
-          .values(values)
-          .returning('id as entryId')
-          .executeTakeFirstOrThrow();
-        const dueAt = (due_at: RawBuilder<string>) => (trx: DatabaseTransaction) =>
-          trx.updateTable('outbox').set({ due_at }).where('id', '=', entryId).execute();
-        return { image: { name, entryId, bytes: 5, storageMaxBytes: 10 }, dueAt };
-      };
-      const late = await createPending('late.png');
-      await t.rejects(createPostDuring(user, late.dueAt(NOW), late.image), StoreUnavailableError);
+      const setDue = (due_at: RawBuilder<string>) => (trx: DatabaseTransaction) =>
+        trx.updateTable('outbox').set({ due_at }).where('kind', '=', 'image').where('due_at', '>', NOW).execute();
+      await t.rejects(createPostDuring(user, setDue(NOW), await upload()), StoreUnavailableError);
       t.same(await images(), [], 'no row references the image');
       t.equal(await storedBytes(), 0, 'the image does not count');
-      const early = await createPending('early.png');
-      await createPostDuring(user, early.dueAt(secondsFromNow(800)), early.image);
-      t.same(await images(), [{ image: 'early.png' }]);
+      const created = await createPostDuring(user, setDue(secondsFromNow(800)), await upload());
+      t.same(await images(), [{ image: created && postOf(created).image }]);
       t.equal(await storedBytes(), 5);
-      const beyond = await createPending('beyond.png');
       const useMoreBytes = (trx: DatabaseTransaction) =>
         trx.updateTable('accounts').set({ stored_bytes: 6 }).where('id', '=', user).execute();
-      await t.rejects(createPostDuring(user, useMoreBytes, beyond.image), StorageQuotaExceededError);
+      t.match(await createPostDuring(user, useMoreBytes, await upload()), { outcome: 'quotaExceeded' });
       t.equal(await storedBytes(), 6, 'an image that no longer fits does not count');
     },
   );
@@ -355,7 +348,7 @@ t.test('locks', needsServers, async (t) => {
     const checked = await credentialsOf(user);
     await holdAccount(user);
     const writes: (() => Promise<unknown>)[] = [
-      () => createPost(shortTimeout, user, POST),
+      () => createPost(shortTimeout, { ...POST, author: user }),
       () => login(checked, shortTimeout),
     ];
     for (const write of writes) {
@@ -372,7 +365,7 @@ t.test('locks', needsServers, async (t) => {
   t.test('a statement that timed out no longer waits for a table lock on the server', async (t) => {
     const shortTimeout = await openStoresWithoutRelay(t, { ...environment, ...SHORT_TIMEOUT });
     await holdInPostgres('begin; lock table posts');
-    await t.rejects(isPostOf(shortTimeout.db, 1, 1), StoreUnavailableError);
+    await t.rejects(updatePost(shortTimeout, 1, 1, { storageMaxBytes }), StoreUnavailableError);
     await untilWaiting(0);
     await release();
   });
@@ -430,7 +423,7 @@ t.test('locks', needsServers, async (t) => {
     await untilWaiting(1);
     await releaseAndAwait(
       session,
-      updateAccount(otherStores.db, user, { password: { hash: 'another', checkedCredentials: checked } }),
+      updateAccount(otherStores, user, { password: { hash: 'another', checkedCredentials: checked }, storageMaxBytes }),
       2,
     );
     t.same(await sessionsOf(user).execute(), []);
@@ -520,7 +513,7 @@ t.test('locks', needsServers, async (t) => {
       .returning(['id as entryId', 'due_at as due'])
       .executeTakeFirstOrThrow();
     await db.transaction().execute(async (trx) => {
-      await claimImage(trx, { name: 'claimed.png', entryId, bytes: 5, storageMaxBytes: 10 });
+      await claimImage(trx, { name: 'claimed.png', entryId, bytes: 5 });
       const row = { author_id: user, title: 'T', text: 'T', image: 'claimed.png' };
       await trx.insertInto('posts').values(row).execute();
       await until(async () => Date.now() > Date.parse(due) + 100);
@@ -535,10 +528,7 @@ t.test('locks', needsServers, async (t) => {
     const repair = createRepair(otherStores, silentLog);
     const { repairing } = await db.transaction().execute(async (trx) => {
       await lockShared(trx, { accounts: [user] });
-      await trx
-        .insertInto('posts')
-        .values({ ...POST, author_id: user, image_bytes: 5 })
-        .execute();
+      await trx.insertInto('posts').values({ title: 'T', text: 'T', author_id: user, image_bytes: 5 }).execute();
       const context = { stores: otherStores, findings: createFindings(), repair, pageSize: 10 };
       const repairing = checkStoredBytes({ ...context, track: (pages) => pages });
       await Promise.race([untilWaiting(1), repairing]);

@@ -1,9 +1,9 @@
 import type { Test } from 'tap';
 import { createAccount, deleteAccount, findCredentials } from '../../db/accounts.js';
 import type { SocialGraph } from '../../db/graph/index.js';
-import { type EntityReference, enqueue } from '../../db/outbox/entries.js';
-import { withPendingImage } from '../../db/outbox/pending-images.js';
-import { createPost } from '../../db/posts.js';
+import { type EntityReference, enqueue, type OutboxEntry } from '../../db/outbox/entries.js';
+import type { ImageFile } from '../../db/outbox/pending-images.js';
+import { createPost, type PostCreation } from '../../db/post-writes.js';
 import type { Stores } from '../../db/stores.js';
 import { type VerifyResult, verify } from '../../scripts/verify/verify.js';
 import { newImageName, writeUpload } from './image-store.js';
@@ -36,41 +36,58 @@ export const findingsByRule = ({ findings }: VerifyResult) =>
       .map(({ name, found, repaired, examples }) => [name, { found, repaired, examples }]),
   );
 
+/** Returns the stores with an outbox that delivers nothing, and the entries that writes give it. */
+export function withoutDelivery(stores: Stores): { stores: Stores; entries: OutboxEntry[] } {
+  const entries: OutboxEntry[] = [];
+  const deliver = async (delivered: readonly OutboxEntry[]) => void entries.push(...delivered);
+  return { stores: { ...stores, outbox: { ...stores.outbox, deliver } }, entries };
+}
+
+/** The fields of a new post besides its author. */
+export const POST = {
+  title: 'A title',
+  text: 'A text',
+  image: undefined,
+  idempotencyKey: undefined,
+  storageMaxBytes: 1000,
+};
+
+/** Returns the post that `createPost` has created. */
+export function postOf(creation: PostCreation) {
+  if (creation.outcome !== 'created') throw new Error(`no post was created: ${creation.outcome}`);
+  return creation.post;
+}
+
 /** Returns functions that create test data as the service does. */
 export function createFixtures(stores: Stores) {
-  const { db, graph, outbox, images, directory } = stores;
+  const { db, images, directory } = stores;
   let accountCount = 0;
-  const upload = async () => {
+  const upload = async (): Promise<ImageFile> => {
     const path = await writeUpload(directory.uploads, Buffer.from('bytes'));
-    return { path, extension: 'png', bytes: 5, storageMaxBytes: 1000 };
+    return { path, extension: 'png', mediaType: 'image/png', bytes: 5 };
   };
-  async function createUndelivered(graph: Pick<SocialGraph, 'hasNodes'>) {
+  async function register(target: Stores): Promise<number> {
     accountCount += 1;
     const name = `user${accountCount}`;
     const registration = { name, username: name, email: `${name}@x.example`, passwordHash: 'hash' };
-    const created = await createAccount({ db, graph }, registration);
+    const created = await createAccount(target, registration);
     if (created.outcome !== 'created') throw new Error('no account was created');
-    return created;
+    return created.id;
   }
   return {
-    async account(): Promise<number> {
-      const { id, entries } = await createUndelivered(graph);
-      await outbox.deliver(entries);
-      return id;
-    },
+    account: () => register(stores),
     /** Creates an account without delivering its outbox entries, so that it has no node. */
-    accountWithoutNode: () => createUndelivered({ hasNodes: true }),
+    async accountWithoutNode(): Promise<{ id: number; entries: OutboxEntry[] }> {
+      const undelivered = withoutDelivery(stores);
+      const graph: SocialGraph = { ...stores.graph, hasNodes: true };
+      return { id: await register({ ...undelivered.stores, graph }), entries: undelivered.entries };
+    },
     async post(author: number): Promise<number> {
-      const created = await createPost(stores, author, { title: 'A title', text: 'A text' });
-      await outbox.deliver(created?.entries ?? []);
-      return created?.post.id ?? 0;
+      return postOf(await createPost(stores, { ...POST, author })).id;
     },
     async postWithImage(author: number): Promise<{ id: number; image: string }> {
-      const created = await withPendingImage(stores, await upload(), (image) =>
-        createPost(stores, author, { title: 'A title', text: 'A text', image }),
-      );
-      await outbox.deliver(created?.entries ?? []);
-      return { id: created?.post.id ?? 0, image: created?.post.image ?? '' };
+      const { id, image } = postOf(await createPost(stores, { ...POST, author, image: await upload() }));
+      return { id, image: image ?? '' };
     },
     /** Stores an image that no row references. */
     async storeImage(name = newImageName()): Promise<string> {
@@ -79,8 +96,7 @@ export function createFixtures(stores: Stores) {
     },
     async deleteAccount(id: number): Promise<void> {
       const credentials = await findCredentials(db, { id });
-      const deletion = credentials && (await deleteAccount(db, credentials));
-      if (deletion?.outcome === 'deleted') await outbox.deliver(deletion.entries);
+      if (credentials) await deleteAccount(stores, credentials);
     },
     enqueueEntries: (entities: EntityReference[]) => db.transaction().execute((trx) => enqueue(trx, entities)),
     upload,

@@ -101,7 +101,6 @@ export async function createUserFactory({ stores, tokens, send }: Options) {
       passwordHash: strong ? strongHash : cheapHash,
     });
     if (created.outcome !== 'created') throw new Error('no account was created');
-    await stores.outbox.deliver(created.entries);
     return withSession({ id: created.id, name, username, email });
   };
 }

@@ -1,0 +1,202 @@
+import { type SqlBool, sql } from 'kysely';
+import type { SocialGraph } from './graph/index.js';
+import { findEarlierCreation, insertKey, type KeyedRequest, keyedRequest } from './idempotency-keys.js';
+import { enqueue, imageReferences, type WithEntries } from './outbox/entries.js';
+import type { Outbox } from './outbox/index.js';
+import {
+  claimImage,
+  discardImage,
+  type ImageFile,
+  type ImageWriteStores,
+  type PendingImage,
+  storeImage,
+} from './outbox/pending-images.js';
+import type { Database, DatabaseTransaction } from './postgres/index.js';
+import { lockExclusive, lockShared, tryLock } from './postgres/locks.js';
+import type { PostFields } from './posts.js';
+import { changeStoredBytes, isWithinQuota } from './storage-quota.js';
+
+/*
+ * Writes of posts. Each is one function that a handler calls: it checks, stores the image, runs the transaction and delivers its
+ * outbox entries.
+ */
+
+interface NewPost {
+  author: number;
+  title: string;
+  text: string;
+  image: ImageFile | undefined;
+  /** If an earlier request had the same key, its response is repeated: see `idempotency-keys.ts`. */
+  idempotencyKey: string | undefined;
+  /** The storage quota of the author. */
+  storageMaxBytes: number;
+}
+
+export interface PostWriteStores extends ImageWriteStores {
+  graph: Pick<SocialGraph, 'hasNodes'>;
+}
+
+/**
+ * `created`: this request created the post, or an earlier one with the same key did. In the second case, the post may have been
+ * edited or deleted since. `keyReused`: an earlier request used the key with another form. `inProgress`: an earlier request with
+ * the key is still running. With the embedded PostgreSQL, which runs one transaction at a time, this request waits instead.
+ */
+export type PostCreation =
+  | { outcome: 'created'; post: PostFields }
+  | { outcome: 'keyReused' | 'inProgress' | 'quotaExceeded' | 'accountDeleted' };
+
+/**
+ * Creates a post.
+ *
+ * @throws StoreUnavailableError also if the image can no longer be claimed: see `claimImage`
+ */
+export async function createPost(stores: PostWriteStores, post: NewPost): Promise<PostCreation> {
+  const { author, image: file, storageMaxBytes } = post;
+  // The quota is read first. If the earlier request commits in between, its image must not count against its repetition.
+  const fits =
+    !file || (await isWithinQuota(stores.db, { account: author, bytes: file.bytes, maxBytes: storageMaxBytes }));
+  const request = await keyedRequest(post);
+  const earlier = request && (await findEarlierCreation(stores.db, request));
+  if (earlier) return earlier;
+  if (!fits) return { outcome: 'quotaExceeded' };
+
+  const image = file && (await storeImage(stores, file));
+  const creation = await stores.db
+    .transaction()
+    .execute((trx) => createInTransaction(trx, stores.graph, post, image, request));
+  const isImageUsed = creation.outcome === 'created' && creation.post.image === image?.name;
+  if (image && !isImageUsed) await discardImage(stores, image);
+  await stores.outbox.deliver(creation.entries ?? []);
+  return creation;
+}
+
+async function createInTransaction(
+  trx: DatabaseTransaction,
+  graph: PostWriteStores['graph'],
+  { author, title, text, storageMaxBytes }: NewPost,
+  image: PendingImage | undefined,
+  request: KeyedRequest | undefined,
+): Promise<WithEntries<PostCreation>> {
+  if (request) {
+    if (!(await tryLock(trx, `${author} ${request.key}`))) return { outcome: 'inProgress' };
+    const earlier = await findEarlierCreation(trx, request);
+    if (earlier) return earlier;
+  }
+  await lockShared(trx, { accounts: [author] });
+  const account = await trx.selectFrom('accounts').select('username').where('id', '=', author).executeTakeFirst();
+  if (!account) return { outcome: 'accountDeleted' };
+  if (image) {
+    const change = { account: author, bytes: image.bytes, maxBytes: storageMaxBytes };
+    if (!(await changeStoredBytes(trx, change))) return { outcome: 'quotaExceeded' };
+    await claimImage(trx, image);
+  }
+  const row = await trx
+    .insertInto('posts')
+    .values({ author_id: author, title, text, image: image?.name ?? null, image_bytes: image?.bytes ?? 0 })
+    .returning(['id', 'title', 'text', 'image', 'author_id', 'created_at'])
+    .executeTakeFirstOrThrow();
+  const post = { ...row, author_username: account.username };
+  if (request) await insertKey(trx, request, post);
+  const entries = graph.hasNodes ? await enqueue(trx, [{ kind: 'post', key: post.id }]) : [];
+  return { outcome: 'created', post, entries };
+}
+
+interface PostChange {
+  title?: string | undefined;
+  text?: string | undefined;
+  /** A new image, or null to remove the current one. */
+  image?: ImageFile | null | undefined;
+  /** The storage quota of the author. */
+  storageMaxBytes: number;
+}
+
+const isOwn = (author: number, id: number) => sql<SqlBool>`id = ${id} and author_id = ${author}`;
+
+/** Returns the size of a post's image, or undefined if the author has no such post. Does not wait for locks. */
+async function findOwnImageBytes(db: Database, author: number, id: number): Promise<number | undefined> {
+  const post = await db.selectFrom('posts').select('image_bytes').where(isOwn(author, id)).executeTakeFirst();
+  return post?.image_bytes;
+}
+
+type PostUpdate = { outcome: 'updated' | 'quotaExceeded' | 'notFound' };
+
+/**
+ * Updates a post.
+ *
+ * @throws StoreUnavailableError also if the image can no longer be claimed: see `claimImage`
+ */
+export async function updatePost(
+  stores: ImageWriteStores,
+  author: number,
+  id: number,
+  change: PostChange,
+): Promise<PostUpdate> {
+  const { image: file, storageMaxBytes } = change;
+  // Checked first, so that no image is stored, and no post is locked, for an author who cannot edit the post.
+  const oldBytes = await findOwnImageBytes(stores.db, author, id);
+  if (oldBytes === undefined) return { outcome: 'notFound' };
+  const growth = { account: author, bytes: (file?.bytes ?? 0) - oldBytes, maxBytes: storageMaxBytes };
+  if (file && !(await isWithinQuota(stores.db, growth))) return { outcome: 'quotaExceeded' };
+
+  const image = file && (await storeImage(stores, file));
+  const update = await stores.db
+    .transaction()
+    .execute((trx) => updateInTransaction(trx, author, id, { ...change, image }));
+  if (image && update.outcome !== 'updated') await discardImage(stores, image);
+  await stores.outbox.deliver(update.entries ?? []);
+  return update;
+}
+
+async function updateInTransaction(
+  trx: DatabaseTransaction,
+  author: number,
+  id: number,
+  { title, text, image, storageMaxBytes }: Omit<PostChange, 'image'> & { image?: PendingImage | null | undefined },
+): Promise<WithEntries<PostUpdate>> {
+  await lockShared(trx, { accounts: [author], posts: [id] });
+  // The row lock makes the second of two concurrent edits see the image of the first one.
+  const query = trx.selectFrom('posts').select(['image', 'image_bytes']).where(isOwn(author, id));
+  const old = await query.forUpdate().executeTakeFirst();
+  if (!old) return { outcome: 'notFound' };
+  if (image !== undefined) {
+    const growth = { account: author, bytes: (image?.bytes ?? 0) - old.image_bytes, maxBytes: storageMaxBytes };
+    if (!(await changeStoredBytes(trx, growth))) return { outcome: 'quotaExceeded' };
+  }
+  if (image) await claimImage(trx, image);
+  await trx
+    .updateTable('posts')
+    // Kysely omits undefined columns. `id` is set to its own value, because a SET clause must not be empty.
+    .set({
+      title,
+      text,
+      ...(image !== undefined && { image: image?.name ?? null, image_bytes: image?.bytes ?? 0 }),
+      id,
+    })
+    .where('id', '=', id)
+    .execute();
+  return { outcome: 'updated', entries: image === undefined ? [] : await enqueue(trx, imageReferences(old.image)) };
+}
+
+/** Deletes a post with its image and its node in the graph. Returns false if the author has no such post. */
+export async function deletePost(
+  { db, outbox }: { db: Database; outbox: Outbox },
+  author: number,
+  id: number,
+): Promise<boolean> {
+  // Checked before the exclusive lock is taken. Otherwise a user could block likes of the posts of others, and the wait for the
+  // lock would reveal that a post exists.
+  if ((await findOwnImageBytes(db, author, id)) === undefined) return false;
+  const entries = await db.transaction().execute(async (trx) => {
+    // The account is locked first. Otherwise this transaction could deadlock with the deletion of the account, which locks the
+    // account's row before the rows of its posts.
+    await lockShared(trx, { accounts: [author] });
+    await lockExclusive(trx, { posts: [id] });
+    const deletion = trx.deleteFrom('posts').where(isOwn(author, id)).returning(['image', 'image_bytes']);
+    const post = await deletion.executeTakeFirst();
+    if (!post) return undefined;
+    await changeStoredBytes(trx, { account: author, bytes: -post.image_bytes, maxBytes: 0 });
+    return enqueue(trx, [{ kind: 'post', key: id }, ...imageReferences(post.image)]);
+  });
+  await outbox.deliver(entries ?? []);
+  return entries !== undefined;
+}
