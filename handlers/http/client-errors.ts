@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { ERROR_STATUSES, type ErrorCode } from '../error-codes.js';
-import type { SocketWithResponse } from './connections.js';
 import { createLogLimit } from './log-limit.js';
+import { currentResponseOf } from './pipelining.js';
 
 /** How long a client has to read the last response before its connection is destroyed. */
 const CLOSE_DELAY_MS = 2000;
@@ -49,7 +49,7 @@ const preventsErrorResponse = (response: ServerResponse) => response.req.complet
 export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
   // Node reports another error for each packet that follows.
   if (respondedSockets.has(socket)) return;
-  const { _httpMessage: response } = socket as SocketWithResponse;
+  const response = currentResponseOf(socket);
   if (error.code === 'ECONNRESET' || !socket.writable || (response && preventsErrorResponse(response))) {
     socket.destroy();
     return;
@@ -81,7 +81,8 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
  * closed while it has unread data.
  */
 export function delayClose(socket: Socket): void {
-  // Node calls `destroySoon` to close the connection after its last response.
+  // Node calls `destroySoon`, an undocumented method, to close the connection after its last response. It has no public hook for
+  // this moment.
   socket.destroySoon = () => {
     socket.end();
     destroyAfterDelay(socket);

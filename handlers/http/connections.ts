@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressKey, createAddressSet, includesAddress } from '../addresses.js';
+import { currentResponseOf } from './pipelining.js';
 
 /*
  * Connection limits: one for the process, and a lower one for each address.
@@ -33,11 +34,6 @@ interface Connections {
   readonly open: ReadonlySet<Socket>;
   /** The numbers of connections that were closed to make room, and that were refused because no other was idle. */
   readonly counts: { readonly evicted: number; readonly refused: number };
-}
-
-/** The private property of Node's sockets that refers to the current response, which may not have started yet. */
-export interface SocketWithResponse {
-  _httpMessage?: ServerResponse | null;
 }
 
 /** Computes the limits from the number of files that the process may open. */
@@ -85,9 +81,9 @@ export function limitConnections(
   function evictIdle(queue: Set<Socket>): boolean {
     // Two rounds: in the first one, connections that were used get their second chance.
     for (let steps = 2 * queue.size; steps > 0; steps -= 1) {
-      const [socket] = queue as Iterable<Socket & SocketWithResponse>;
+      const [socket] = queue;
       if (!socket) return false;
-      if (!socket._httpMessage && examinedBytes.get(socket) === socket.bytesWritten) {
+      if (!currentResponseOf(socket) && examinedBytes.get(socket) === socket.bytesWritten) {
         forget(socket);
         socket.destroy();
         return true;

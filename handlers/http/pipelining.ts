@@ -26,6 +26,12 @@ interface Pipeline {
 /** The pipelines of connections. Contains only those on which requests have waited. */
 const pipelines = new WeakMap<Socket, Pipeline>();
 
+/** The response in progress of each connection that has one. */
+const current = new WeakMap<Socket, ServerResponse>();
+
+/** Returns the response in progress of a connection. It may not have started yet. */
+export const currentResponseOf = (socket: Socket): ServerResponse | undefined => current.get(socket);
+
 /** Returns whether a request of this connection has arrived before the response to the previous one was sent. */
 export const hasPipelined = (socket: Socket): boolean => pipelines.has(socket);
 
@@ -35,8 +41,18 @@ export function limitPipelining(listener: RequestListener): RequestListener {
     const { socket } = response;
     if (socket === null) waitForSocket(request, response, listener);
     // If the connection is being closed, the request is dropped.
-    else if (!socket.writableEnded) listener(request, response);
+    else if (!socket.writableEnded) start(request, response, listener);
   };
+}
+
+function start(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
+  const { socket } = request;
+  current.set(socket, response);
+  response.once('close', () => {
+    // The next request of the connection may already have started.
+    if (current.get(socket) === response) current.delete(socket);
+  });
+  listener(request, response);
 }
 
 /** Starts a request when the socket is assigned to its response. Drops the request if too many are waiting. */
@@ -59,7 +75,7 @@ function waitForSocket(request: IncomingMessage, response: ServerResponse, liste
   response.assignSocket = (assigned) => {
     assignSocket.call(response, assigned);
     pipeline.waiting -= 1;
-    listener(request, response);
+    start(request, response, listener);
   };
 }
 

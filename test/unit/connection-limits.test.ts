@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { limitConnections, readConnectionLimits } from '../../handlers/http/connections.js';
+import { limitPipelining } from '../../handlers/http/pipelining.js';
 import { listen } from '../support/listen.js';
 
 const HEAD = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -15,9 +16,10 @@ async function serve(
   limits: { max: number; maxPerAddress: number },
   { trustProxy = [] as string[], onConnection = (_socket: Socket): void => undefined } = {},
 ) {
-  const server = createServer(({ url }, response) => {
+  const listener = limitPipelining(({ url }, response) => {
     if (url === '/') response.end();
   });
+  const server = createServer(listener);
   server.on('connection', onConnection);
   const connections = limitConnections(server, limits, trustProxy);
   const port = await listen(t, server);
