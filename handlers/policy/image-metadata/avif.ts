@@ -1,5 +1,5 @@
-import { type Box, BoxReader } from './boxes.js';
-import { type Edit, overwrite, removeStrayBytes } from './edits.js';
+import { type Box, BoxWalk } from './boxes.js';
+import type { Edit } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
 import { EMPTY_TIFF, reduceExif } from './exif.js';
 
@@ -30,28 +30,27 @@ const MAX_METADATA_EXTENTS = 64;
  * metadata, but an item property.
  */
 export function walkAvif(bytes: Buffer): Edit[] {
-  const reader = new BoxReader(bytes);
-  const edits: Edit[] = [];
-  const boxes = readTopLevel(reader);
+  const walk = new BoxWalk(bytes);
+  const boxes = readTopLevel(walk);
   const mediaData = boxes.filter(({ type }) => type === 'mdat');
   // The bytes after this box are a trailer. They can be removed, because the image does not refer to them.
   const lastKept = boxes.findLast(({ type }) => keptTypes.has(type) || paddingTypes.has(type)) as Box;
   for (const box of boxes) {
     if (box.at > lastKept.at) break;
-    if (box.type === 'meta') cleanMeta(reader, edits, box, mediaData);
-    else if (box.type === 'moov' || box.type === 'moof') cleanMovie(reader, edits, box, mediaData);
-    else if (!keptTypes.has(box.type)) blankBox(edits, box);
+    if (box.type === 'meta') cleanMeta(walk, box, mediaData);
+    else if (box.type === 'moov' || box.type === 'moof') cleanMovie(walk, box, mediaData);
+    else if (!keptTypes.has(box.type)) blankBox(walk, box);
   }
-  removeStrayBytes(edits, bytes, lastKept.end, bytes.length);
-  return edits;
+  walk.removeStrayBytes(lastKept.end, bytes.length);
+  return walk.edits;
 }
 
 /** Returns the top-level boxes of the image. Another file, or an invalid box after the image, is a trailer. */
-function readTopLevel(reader: BoxReader): Box[] {
-  const size = reader.bytes.length;
+function readTopLevel(walk: BoxWalk): Box[] {
+  const size = walk.bytes.length;
   const boxes: Box[] = [];
   for (let at = 0; at < size; ) {
-    const box = reader.readBox(at, size);
+    const box = walk.readBox(at, size);
     if (!box || (box.type === 'ftyp' && at > 0)) break;
     boxes.push(box);
     at = box.end;
@@ -63,16 +62,16 @@ function readTopLevel(reader: BoxReader): Box[] {
 }
 
 /** Converts a box to free space of the same length. */
-function blankBox(edits: Edit[], { at, dataAt, end }: Box): void {
-  overwrite(edits, at + 4, at + 8, 'free');
-  overwrite(edits, dataAt, end);
+function blankBox(walk: BoxWalk, { at, dataAt, end }: Box): void {
+  walk.overwrite(at + 4, at + 8, 'free');
+  walk.overwrite(dataAt, end);
 }
 
 /** Cleans a `moov` or `moof` box, which describes a sequence of images. */
-function cleanMovie(reader: BoxReader, edits: Edit[], movie: Box, mediaData: readonly Box[]): void {
-  const { bytes } = reader;
+function cleanMovie(walk: BoxWalk, movie: Box, mediaData: readonly Box[]): void {
+  const { bytes } = walk;
   const ascii = (at: number) => bytes.toString('latin1', at, at + 4);
-  for (const box of reader.readBoxes(movie.dataAt, movie.end, containerTypes)) {
+  for (const box of walk.readBoxes(movie.dataAt, movie.end, containerTypes)) {
     const { type, dataAt, end } = box;
     const isUnknownTrack = type === 'hdlr' && !keptHandlers.has(ascii(dataAt + 8));
     if (isUnknownTrack) throw new UnreadableImageError('There is a track of an unknown type', true);
@@ -80,13 +79,13 @@ function cleanMovie(reader: BoxReader, edits: Edit[], movie: Box, mediaData: rea
       const timesEnd = dataAt + (bytes[dataAt] === 1 ? 20 : 12);
       if (end < (type === 'tkhd' ? dataAt + 84 : timesEnd))
         throw new UnreadableImageError('A header is truncated', true);
-      overwrite(edits, dataAt + 4, timesEnd);
+      walk.overwrite(dataAt + 4, timesEnd);
       if (type === 'tkhd') checkDimensions(bytes.readUInt16BE(end - 8), bytes.readUInt16BE(end - 4));
     }
     // A `meta` box without items has text.
     const hasItems = type === 'meta' && ascii(dataAt + 8) === 'hdlr' && ascii(dataAt + 20) === 'pict';
-    if (hasItems) cleanMeta(reader, edits, box, mediaData);
-    else if (type === 'meta' || metadataTypes.has(type)) blankBox(edits, box);
+    if (hasItems) cleanMeta(walk, box, mediaData);
+    else if (type === 'meta' || metadataTypes.has(type)) blankBox(walk, box);
   }
 }
 
@@ -100,11 +99,11 @@ function cleanMovie(reader: BoxReader, edits: Edit[], movie: Box, mediaData: rea
  *
  * The contents of metadata and thumbnails are overwritten. A thumbnail may show an area that was cropped from the image.
  */
-function cleanMeta(reader: BoxReader, edits: Edit[], meta: Box, mediaData: readonly Box[]): void {
-  const { bytes } = reader;
-  const boxes = reader.readBoxes(meta.dataAt + 4, meta.end, containerTypes);
+function cleanMeta(walk: BoxWalk, meta: Box, mediaData: readonly Box[]): void {
+  const { bytes } = walk;
+  const boxes = walk.readBoxes(meta.dataAt + 4, meta.end, containerTypes);
   for (const box of boxes) {
-    if (metadataTypes.has(box.type)) blankBox(edits, box);
+    if (metadataTypes.has(box.type)) blankBox(walk, box);
     if (box.type !== 'ispe') continue;
     checkDimensions(bytes.readUInt32BE(box.dataAt + 4), bytes.readUInt32BE(box.dataAt + 8));
   }
@@ -112,14 +111,14 @@ function cleanMeta(reader: BoxReader, edits: Edit[], meta: Box, mediaData: reado
     boxes.find((box) => box.type === type),
   );
   if (!iinf || !iloc) return;
-  const itemTypes = readMetadataItems(reader, iinf);
-  for (const { type, at, dataAt } of iref ? reader.readBoxes(iref.dataAt + 4, iref.end) : []) {
+  const itemTypes = readMetadataItems(walk, iinf);
+  for (const { type, at, dataAt } of iref ? walk.readBoxes(iref.dataAt + 4, iref.end) : []) {
     if (type !== 'thmb') continue;
-    overwrite(edits, at + 4, at + 8, 'free');
+    walk.overwrite(at + 4, at + 8, 'free');
     itemTypes.set(bytes.readUIntBE(dataAt, bytes[(iref as Box).dataAt] === 0 ? 2 : 4), type);
   }
   if (itemTypes.size === 0) return;
-  const extents = readExtents(reader, iloc, idat);
+  const extents = readExtents(walk, iloc, idat);
   const metadata = extents.filter(({ item }) => itemTypes.has(item));
   if (metadata.length > MAX_METADATA_EXTENTS) throw new UnreadableImageError('There are too many items', true);
   const contents = idat ? [...mediaData, idat] : mediaData;
@@ -130,17 +129,17 @@ function cleanMeta(reader: BoxReader, edits: Edit[], meta: Box, mediaData: reado
       (other) => other !== extent && other.start < end && start < Math.max(other.end, other.start + 1),
     );
     if (!isContent || isShared) throw new UnreadableImageError('Metadata is not in a place of its own', true);
-    overwrite(edits, start, end, itemTypes.get(item) === 'Exif' ? reduceExifItem(bytes, start, end) : undefined);
+    walk.overwrite(start, end, itemTypes.get(item) === 'Exif' ? reduceExifItem(bytes, start, end) : undefined);
     // Only the first extent of an item contains the Exif header. The others are overwritten completely.
     itemTypes.set(item, '');
   }
 }
 
 /** Returns the types of metadata items by their ids. */
-function readMetadataItems(reader: BoxReader, { dataAt, end }: Box): Map<number, string> {
-  const { bytes } = reader;
+function readMetadataItems(walk: BoxWalk, { dataAt, end }: Box): Map<number, string> {
+  const { bytes } = walk;
   const items = new Map<number, string>();
-  for (const entry of reader.readBoxes(dataAt + (bytes[dataAt] === 0 ? 6 : 8), end)) {
+  for (const entry of walk.readBoxes(dataAt + (bytes[dataAt] === 0 ? 6 : 8), end)) {
     const version = bytes.readUInt8(entry.dataAt);
     const idBytes = version < 3 ? 2 : 4;
     const typeAt = entry.dataAt + 4 + idBytes + 2;
@@ -159,13 +158,13 @@ interface Extent {
 }
 
 /** Returns the extents that an item location box lists. */
-function readExtents(reader: BoxReader, { dataAt, end }: Box, idat: Box | undefined): Extent[] {
+function readExtents(walk: BoxWalk, { dataAt, end }: Box, idat: Box | undefined): Extent[] {
   const extents: Extent[] = [];
   let at = dataAt;
   const read = (length: number): number => {
     if (at + length > end) throw new UnreadableImageError('The item location box is truncated');
     at += length;
-    return reader.readInteger(at - length, length);
+    return walk.readInteger(at - length, length);
   };
   const version = read(1);
   read(3);
@@ -176,14 +175,14 @@ function readExtents(reader: BoxReader, { dataAt, end }: Box, idat: Box | undefi
     throw new UnreadableImageError('The item location box has an unknown layout');
   }
   for (let items = read(version < 2 ? 2 : 4); items > 0; items--) {
-    reader.count();
+    walk.countElement();
     const item = read(version < 2 ? 2 : 4);
     // The construction method says what the offsets refer to: 0 for the file, 1 for `idat`.
     const method = version === 0 ? 0 : read(2) & 15;
     const isLocal = read(2) === 0 && (method === 0 || (method === 1 && idat !== undefined));
     const base = read(baseBytes) + (method === 1 && idat ? idat.dataAt : 0);
     for (let count = read(2); count > 0; count--) {
-      reader.count();
+      walk.countElement();
       read(indexBytes);
       const start = base + read(offsetBytes);
       const length = read(lengthBytes);

@@ -1,7 +1,5 @@
+import { Walk } from './edits.js';
 import { UnreadableImageError } from './errors.js';
-
-/** Bounds the time for a file that consists of tiny boxes. Real images have hundreds. */
-const MAX_ELEMENTS = 10_000;
 
 /** A box of an ISO base media file (ISO/IEC 14496-12 section 4.2). Positions are offsets in the file, in bytes. */
 export interface Box {
@@ -13,20 +11,11 @@ export interface Box {
   end: number;
 }
 
-export class BoxReader {
-  #elements = 0;
-
-  constructor(readonly bytes: Buffer) {}
-
-  /** Counts a box or another small element. @throws UnreadableImageError if there are too many */
-  count(): void {
-    this.#elements += 1;
-    if (this.#elements > MAX_ELEMENTS) throw new UnreadableImageError('The file has too many elements', true);
-  }
-
+/** A walk through boxes. */
+export class BoxWalk extends Walk {
   /** Reads the header of the box at `at`. Returns undefined if the box does not end at or before `parentEnd`. */
   readBox(at: number, parentEnd: number): Box | undefined {
-    this.count();
+    this.countElement();
     if (at + 8 > parentEnd) return undefined;
     const size = this.readInteger(at, 4);
     const headerBytes = size === 1 ? 16 : 8;

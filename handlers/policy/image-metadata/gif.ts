@@ -1,4 +1,4 @@
-import { type Edit, removeStrayBytes, replace } from './edits.js';
+import { type Edit, Walk } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
 import { hasName } from './names.js';
 
@@ -20,14 +20,15 @@ const keptApplications = ['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012'];
  * skips bytes between blocks, and takes the end of the file for the end of the image.
  */
 export function walkGif(bytes: Buffer): Edit[] {
-  const edits: Edit[] = [];
+  const walk = new Walk(bytes);
   const [width, height] = [bytes.readUInt16LE(SCREEN_AT), bytes.readUInt16LE(SCREEN_AT + 2)];
   let hasImage = false;
   for (let at = HEADER_BYTES + colorTableBytes(bytes[SCREEN_AT + 4]); at < bytes.length; ) {
+    walk.countElement();
     const start = findBlock(bytes, at, hasImage);
-    removeStrayBytes(edits, bytes, at, start);
+    walk.removeStrayBytes(at, start);
     if (bytes[start] === TRAILER) {
-      removeStrayBytes(edits, bytes, start + 1, bytes.length);
+      walk.removeStrayBytes(start + 1, bytes.length);
       break;
     }
     if (bytes[start] === IMAGE) {
@@ -36,15 +37,15 @@ export function walkGif(bytes: Buffer): Edit[] {
       at = skipSubBlocks(bytes, codeSizeAt(bytes, start) + 1);
     } else {
       at = skipSubBlocks(bytes, start + 2);
-      if (start < bytes.length && !isKeptExtension(bytes, start)) replace(edits, start, at);
+      if (start < bytes.length && !isKeptExtension(bytes, start)) walk.replace(start, at);
     }
   }
   if (!hasImage) throw new UnreadableImageError('There is no image');
-  return edits;
+  return walk.edits;
 }
 
 /** Returns the size of a color table in bytes, given the flags that declare it. */
-const colorTableBytes = (flags = 0) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
+const colorTableBytes = (flags = 0) => (flags & 0x80 ? 6 << (flags & 7) : 0);
 
 /** Returns the position of the code size of a frame, which precedes its data. */
 const codeSizeAt = (bytes: Buffer, frame: number) =>

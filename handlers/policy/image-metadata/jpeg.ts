@@ -1,4 +1,4 @@
-import { type Edit, NO_BYTES, removeStrayBytes, replace } from './edits.js';
+import { type Edit, NO_BYTES, Walk } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
 import { EXIF_PREFIX, reduceExif } from './exif.js';
 import { hasName } from './names.js';
@@ -25,18 +25,19 @@ const ADOBE_BYTES = 16;
  * Like libjpeg, skips bytes between segments, and takes the end of the file for the end of the image.
  */
 export function walkJpeg(bytes: Buffer): Edit[] {
-  const edits: Edit[] = [];
+  const walk = new Walk(bytes);
   let hasFrame = false;
   let hasScan = false;
   let hasExif = false;
   for (let at = 2; at < bytes.length; ) {
+    walk.countElement();
     const start = findMarker(bytes, at);
-    removeStrayBytes(edits, bytes, at, start);
+    walk.removeStrayBytes(at, start);
     const marker = bytes[start + 1];
     if (marker === undefined || marker === EOI || marker === SOI) {
-      if (marker === EOI) removeStrayBytes(edits, bytes, start + 2, bytes.length);
+      if (marker === EOI) walk.removeStrayBytes(start + 2, bytes.length);
       // Another image, although this one has no end marker.
-      if (marker === SOI) replace(edits, start, bytes.length, Buffer.from([0xff, EOI]));
+      if (marker === SOI) walk.replace(start, bytes.length, Buffer.from([0xff, EOI]));
       break;
     }
     // A length below 2 is invalid, because it includes its own two bytes. libjpeg then continues after them.
@@ -44,7 +45,7 @@ export function walkJpeg(bytes: Buffer): Edit[] {
     at = end;
     if (marker >= APP0) {
       const replacement = reduceSegment(bytes, start, Math.min(end, bytes.length), hasExif);
-      if (replacement) replace(edits, start, Math.min(end, bytes.length), replacement);
+      if (replacement) walk.replace(start, Math.min(end, bytes.length), replacement);
       if (marker === APP1 && replacement?.length !== 0) hasExif = true;
     } else if (marker === SOS) {
       if (hasFrame && end <= bytes.length) hasScan = true;
@@ -55,7 +56,7 @@ export function walkJpeg(bytes: Buffer): Edit[] {
     }
   }
   if (!hasScan) throw new UnreadableImageError('There is no image');
-  return edits;
+  return walk.edits;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { type Edit, NO_BYTES, removeStrayBytes, replace } from './edits.js';
+import { type Edit, NO_BYTES, Walk } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
 import { reduceExif } from './exif.js';
 import { fourCC, fourCCs } from './names.js';
@@ -33,31 +33,35 @@ const END_CHUNK = createChunk('IEND', Buffer.alloc(0));
  * missing, and an invalid chunk after it is the end.
  */
 export function walkPng(bytes: Buffer): Edit[] {
-  const edits: Edit[] = [];
+  const walk = new Walk(bytes);
   const header = SIGNATURE_BYTES + HEAD_BYTES;
   if (bytes.readInt32BE(header - 4) !== IHDR) throw new UnreadableImageError('IHDR is not the first chunk');
   checkDimensions(bytes.readUInt32BE(header), bytes.readUInt32BE(header + 4));
   let hasData = false;
+  let hasExif = false;
   for (let at = SIGNATURE_BYTES; at + HEAD_BYTES <= bytes.length; ) {
+    walk.countElement();
     const type = bytes.readInt32BE(at + 4);
     const end = at + HEAD_BYTES + bytes.readUInt32BE(at) + CRC_BYTES;
     hasData ||= type === IDAT;
     if (type === IEND && hasData) {
-      removeStrayBytes(edits, bytes, end, bytes.length);
+      walk.removeStrayBytes(end, bytes.length);
       break;
     }
     if (end > bytes.length || !isChunkType(type)) {
-      if (!keptTypes.has(type)) removeStrayBytes(edits, bytes, at, bytes.length, END_CHUNK);
+      if (!keptTypes.has(type)) walk.removeStrayBytes(at, bytes.length, END_CHUNK);
       break;
     }
     if (!keptTypes.has(type)) {
-      const tiff = type === EXIF ? reduceExif(bytes, at + HEAD_BYTES, end - CRC_BYTES) : NO_BYTES;
-      if (tiff) replace(edits, at, end, tiff.length > 0 ? createChunk('eXIf', tiff) : NO_BYTES);
+      const tiff: Buffer | undefined =
+        type === EXIF && !hasExif ? reduceExif(bytes, at + HEAD_BYTES, end - CRC_BYTES) : NO_BYTES;
+      if (tiff) walk.replace(at, end, tiff.length > 0 ? createChunk('eXIf', tiff) : NO_BYTES);
+      hasExif ||= tiff?.length !== 0;
     }
     at = end;
   }
   if (!hasData) throw new UnreadableImageError('There is no image');
-  return edits;
+  return walk.edits;
 }
 
 /** Returns whether a type has letters only, or signs next to them. Decoders require letters. */

@@ -1,4 +1,4 @@
-import { type Edit, NO_BYTES, removeStrayBytes, replace } from './edits.js';
+import { type Edit, NO_BYTES, removedBytes, Walk } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
 import { EXIF_PREFIX, reduceExif } from './exif.js';
 import { fourCC, fourCCs, hasName } from './names.js';
@@ -25,7 +25,7 @@ const keptInFrames = fourCCs('VP8 ', 'VP8L', 'ALPH');
  * wrong one. Takes an incomplete chunk after the image for the end.
  */
 export function walkWebp(bytes: Buffer): Edit[] {
-  const edits: Edit[] = [];
+  const walk = new Walk(bytes);
   const statedEnd = Math.min(8 + bytes.readUInt32LE(4), bytes.length);
   checkFirstChunk(bytes);
   const isExtended = bytes.readInt32BE(HEADER_BYTES) === VP8X;
@@ -33,30 +33,32 @@ export function walkWebp(bytes: Buffer): Edit[] {
   let hasExif = false;
   let at = HEADER_BYTES;
   while (at + HEAD_BYTES <= statedEnd) {
+    walk.countElement();
     const type = bytes.readInt32BE(at);
     const end = endOfChunk(bytes, at);
     if (end > bytes.length && !keptTypes.has(type)) break;
-    if (type === ANMF) walkFrame(bytes, at, end, edits);
+    if (type === ANMF) walkFrame(walk, at, end);
     if (type === ANMF || type === VP8 || type === VP8L) hasImage = true;
     if (!keptTypes.has(type)) {
       // Without a VP8X chunk, an Exif chunk is removed completely, because readers would not use its orientation.
-      const replacement = type === EXIF && isExtended ? reduceExifChunk(bytes, at) : NO_BYTES;
-      if (replacement) replace(edits, at, end, replacement);
+      const replacement: Buffer | undefined =
+        type === EXIF && isExtended && !hasExif ? reduceExifChunk(bytes, at) : NO_BYTES;
+      if (replacement) walk.replace(at, end, replacement);
       hasExif ||= replacement?.length !== 0;
     }
     at = end;
   }
   if (!hasImage) throw new UnreadableImageError('There is no image');
-  const newSize = at - removedBytes(edits) - 8;
-  removeStrayBytes(edits, bytes, at, bytes.length);
-  if (edits.length === 0) return edits;
-  replace(edits, 4, 8, u32(newSize));
+  const newSize = at - removedBytes(walk.edits) - 8;
+  walk.removeStrayBytes(at, bytes.length);
+  if (walk.edits.length === 0) return walk.edits;
+  walk.replace(4, 8, u32(newSize));
   if (isExtended) {
     const flagsAt = HEADER_BYTES + HEAD_BYTES;
     const flags = (bytes.readUInt8(flagsAt) & ~(HAS_EXIF | HAS_XMP)) | (hasExif ? HAS_EXIF : 0);
-    replace(edits, flagsAt, flagsAt + 1, Buffer.from([flags]));
+    walk.replace(flagsAt, flagsAt + 1, Buffer.from([flags]));
   }
-  return edits;
+  return walk.edits;
 }
 
 /** Returns the position after a chunk. It is padded to an even length, but the end of the file may replace the padding. */
@@ -84,22 +86,21 @@ function checkFirstChunk(bytes: Buffer): void {
 }
 
 /** Removes unknown chunks from a frame, and reduces the length that the frame states. */
-function walkFrame(bytes: Buffer, frame: number, frameEnd: number, edits: Edit[]): void {
+function walkFrame(walk: Walk, frame: number, frameEnd: number): void {
+  const { bytes, edits } = walk;
   const count = edits.length;
   const limit = Math.min(frameEnd, bytes.length);
   let at = frame + HEAD_BYTES + FRAME_HEADER_BYTES;
   while (at + HEAD_BYTES <= limit) {
+    walk.countElement();
     const end = Math.min(endOfChunk(bytes, at), limit);
-    if (!keptInFrames.has(bytes.readInt32BE(at))) replace(edits, at, end);
+    if (!keptInFrames.has(bytes.readInt32BE(at))) walk.replace(at, end);
     at = end;
   }
-  removeStrayBytes(edits, bytes, at, limit);
+  walk.removeStrayBytes(at, limit);
   const removed = removedBytes(edits.slice(count));
-  if (removed > 0) replace(edits, frame + 4, frame + HEAD_BYTES, u32(frameEnd - frame - HEAD_BYTES - removed));
+  if (removed > 0) walk.replace(frame + 4, frame + HEAD_BYTES, u32(frameEnd - frame - HEAD_BYTES - removed));
 }
-
-const removedBytes = (edits: Edit[]) =>
-  edits.reduce((sum, { start, end, bytes }) => sum + end - start - bytes.length, 0);
 
 /** Returns the replacement for an `EXIF` chunk: empty if the chunk must be removed, undefined if it needs no change. */
 function reduceExifChunk(bytes: Buffer, at: number): Buffer | undefined {
