@@ -21,8 +21,8 @@ const keptHandlers = new Set(['pict', 'vide', 'auxv', 'soun', 'alis', 'url ']);
 /** The types of metadata items: Exif, items with a media type (such as XMP), and items whose type is a URI. */
 const metadataItemTypes = new Set(['Exif', 'mime', 'uri ']);
 
-/** Bounds the time to compare extents. Real images have one or two of metadata. */
-const MAX_METADATA_EXTENTS = 64;
+/** Bounds the time to compare the extents of metadata with `mdat` boxes. Real images have a few of each. */
+const MAX_COMPARED = 64;
 
 /**
  * Walks an AVIF, which has the ISO base media file format (ISO/IEC 14496-12). Boxes refer to bytes by their offset in the file.
@@ -120,8 +120,10 @@ function cleanMeta(walk: BoxWalk, meta: Box, mediaData: readonly Box[]): void {
   if (itemTypes.size === 0) return;
   const extents = readExtents(walk, iloc, idat);
   const metadata = extents.filter(({ item }) => itemTypes.has(item));
-  if (metadata.length > MAX_METADATA_EXTENTS) throw new UnreadableImageError('There are too many items', true);
   const contents = idat ? [...mediaData, idat] : mediaData;
+  if (Math.max(metadata.length, contents.length) > MAX_COMPARED) {
+    throw new UnreadableImageError('There are too many extents', true);
+  }
   for (const extent of metadata) {
     const { item, start, end } = extent;
     const isContent = start < end && contents.some((box) => start >= box.dataAt && end <= box.end);

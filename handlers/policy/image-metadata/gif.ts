@@ -1,6 +1,5 @@
 import { type Edit, Walk } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
-import { hasName } from './names.js';
 
 const SCREEN_AT = 6;
 const HEADER_BYTES = 13;
@@ -51,7 +50,10 @@ const colorTableBytes = (flags = 0) => (flags & 0x80 ? 6 << (flags & 7) : 0);
 const codeSizeAt = (bytes: Buffer, frame: number) =>
   frame + DESCRIPTOR_BYTES + colorTableBytes(bytes[frame + DESCRIPTOR_BYTES - 1]);
 
-/** Returns the position of the next extension or frame, or of the trailer if there was a frame. Returns the length of the file if there is none. */
+/**
+ * Returns the position of the next extension or frame, or, if there was a frame, of the trailer. Returns the length of the file
+ * if there is none.
+ */
 function findBlock(bytes: Buffer, start: number, hasImage: boolean): number {
   for (let at = start; at < bytes.length; at++) {
     const introducer = bytes[at];
@@ -67,7 +69,7 @@ function findBlock(bytes: Buffer, start: number, hasImage: boolean): number {
 function isKeptExtension(bytes: Buffer, at: number): boolean {
   if (bytes[at + 1] === GRAPHIC_CONTROL) return true;
   if (bytes[at + 1] !== APPLICATION || bytes[at + 2] !== 11) return false;
-  return keptApplications.some((name) => hasName(bytes, at + 3, name));
+  return keptApplications.includes(bytes.toString('latin1', at + 3, at + 14));
 }
 
 /** Returns the position after a series of sub-blocks, which the end of the file may truncate. */

@@ -1,7 +1,6 @@
 import { type Edit, NO_BYTES, Walk } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
 import { EXIF_PREFIX, reduceExif } from './exif.js';
-import { hasName } from './names.js';
 
 const SOI = 0xd8;
 const EOI = 0xd9;
@@ -44,8 +43,9 @@ export function walkJpeg(bytes: Buffer): Edit[] {
     const end = start + 2 + (start + HEAD_BYTES > bytes.length ? 2 : Math.max(2, bytes.readUInt16BE(start + 2)));
     at = end;
     if (marker >= APP0) {
-      const replacement = reduceSegment(bytes, start, Math.min(end, bytes.length), hasExif);
-      if (replacement) walk.replace(start, Math.min(end, bytes.length), replacement);
+      const segmentEnd = Math.min(end, bytes.length);
+      const replacement = reduceSegment(bytes, start, segmentEnd, hasExif);
+      if (replacement) walk.replace(start, segmentEnd, replacement);
       if (marker === APP1 && replacement?.length !== 0) hasExif = true;
     } else if (marker === SOS) {
       if (hasFrame && end <= bytes.length) hasScan = true;
@@ -84,17 +84,18 @@ const isFrameHeader = (marker: number) =>
 function reduceSegment(bytes: Buffer, start: number, end: number, hasExif: boolean): Buffer | undefined {
   const marker = bytes[start + 1];
   const content = start + HEAD_BYTES;
-  if (marker === APP0 && hasName(bytes, content, 'JFIF\0')) {
+  const name = bytes.toString('latin1', content, Math.min(content + 12, end));
+  if (marker === APP0 && name.startsWith('JFIF\0')) {
     const hasThumbnail = end - start > JFIF_BYTES || (end - start === JFIF_BYTES && bytes.readUInt16BE(start + 16) > 0);
     if (!hasThumbnail) return undefined;
     return createSegment(APP0, Buffer.concat([bytes.subarray(content, start + JFIF_BYTES - 2), Buffer.alloc(2)]));
   }
-  if (marker === APP2 && hasName(bytes, content, 'ICC_PROFILE\0')) return undefined;
-  if (marker === APP14 && hasName(bytes, content, 'Adobe')) {
+  if (marker === APP2 && name.startsWith('ICC_PROFILE\0')) return undefined;
+  if (marker === APP14 && name.startsWith('Adobe')) {
     if (end - start <= ADOBE_BYTES) return undefined;
     return createSegment(APP14, bytes.subarray(content, start + ADOBE_BYTES));
   }
-  if (marker === APP1 && hasName(bytes, content, 'Exif\0') && !hasExif) {
+  if (marker === APP1 && name.startsWith('Exif\0') && !hasExif) {
     const tiff = reduceExif(bytes, content + EXIF_PREFIX.length, end);
     if (tiff === undefined) return undefined;
     if (tiff.length > 0) return createSegment(APP1, Buffer.concat([Buffer.from(EXIF_PREFIX), tiff]));

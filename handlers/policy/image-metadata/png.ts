@@ -2,29 +2,23 @@ import { crc32 } from 'node:zlib';
 import { type Edit, NO_BYTES, Walk } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
 import { reduceExif } from './exif.js';
-import { fourCC, fourCCs } from './names.js';
 
 const SIGNATURE_BYTES = 8;
 const HEAD_BYTES = 8;
 const CRC_BYTES = 4;
-
-const IHDR = fourCC('IHDR');
-const IDAT = fourCC('IDAT');
-const IEND = fourCC('IEND');
-const EXIF = fourCC('eXIf');
 
 /**
  * The types of chunks to keep, which affect how pixels are shown. The profile name in `iCCP` is not removed, because the
  * profile contains it too. `mDCv` and `cLLi` are the spellings of earlier drafts. The last line has ImageMagick's chunks for
  * orientation and canvas.
  */
-const keptTypes = fourCCs(
+const keptTypes = new Set([
   ...['IHDR', 'PLTE', 'IDAT'],
   ...['iCCP', 'sRGB', 'gAMA', 'cHRM', 'cICP', 'mDCV', 'cLLI', 'mDCv', 'cLLi'],
   ...['pHYs', 'bKGD', 'tRNS', 'sBIT', 'hIST', 'sPLT', 'oFFs', 'sTER'],
   ...['acTL', 'fcTL', 'fdAT'],
   ...['orNT', 'caNv', 'vpAg'],
-);
+]);
 
 const END_CHUNK = createChunk('IEND', Buffer.alloc(0));
 
@@ -35,26 +29,27 @@ const END_CHUNK = createChunk('IEND', Buffer.alloc(0));
 export function walkPng(bytes: Buffer): Edit[] {
   const walk = new Walk(bytes);
   const header = SIGNATURE_BYTES + HEAD_BYTES;
-  if (bytes.readInt32BE(header - 4) !== IHDR) throw new UnreadableImageError('IHDR is not the first chunk');
+  if (bytes.toString('latin1', header - 4, header) !== 'IHDR')
+    throw new UnreadableImageError('IHDR is not the first chunk');
   checkDimensions(bytes.readUInt32BE(header), bytes.readUInt32BE(header + 4));
   let hasData = false;
   let hasExif = false;
   for (let at = SIGNATURE_BYTES; at + HEAD_BYTES <= bytes.length; ) {
     walk.countElement();
-    const type = bytes.readInt32BE(at + 4);
+    const type = bytes.toString('latin1', at + 4, at + 8);
     const end = at + HEAD_BYTES + bytes.readUInt32BE(at) + CRC_BYTES;
-    hasData ||= type === IDAT;
-    if (type === IEND && hasData) {
+    hasData ||= type === 'IDAT';
+    if (type === 'IEND' && hasData) {
       walk.removeStrayBytes(end, bytes.length);
       break;
     }
-    if (end > bytes.length || !isChunkType(type)) {
+    if (end > bytes.length || !/^[A-Za-z]{4}$/.test(type)) {
       if (!keptTypes.has(type)) walk.removeStrayBytes(at, bytes.length, END_CHUNK);
       break;
     }
     if (!keptTypes.has(type)) {
       const tiff: Buffer | undefined =
-        type === EXIF && !hasExif ? reduceExif(bytes, at + HEAD_BYTES, end - CRC_BYTES) : NO_BYTES;
+        type === 'eXIf' && !hasExif ? reduceExif(bytes, at + HEAD_BYTES, end - CRC_BYTES) : NO_BYTES;
       if (tiff) walk.replace(at, end, tiff.length > 0 ? createChunk('eXIf', tiff) : NO_BYTES);
       hasExif ||= tiff?.length !== 0;
     }
@@ -63,9 +58,6 @@ export function walkPng(bytes: Buffer): Edit[] {
   if (!hasData) throw new UnreadableImageError('There is no image');
   return walk.edits;
 }
-
-/** Returns whether a type has letters only, or signs next to them. Decoders require letters. */
-const isChunkType = (type: number) => (type & 0xc0c0c0c0) === 0x40404040;
 
 function createChunk(type: string, data: Buffer): Buffer {
   const chunk = Buffer.alloc(HEAD_BYTES + data.length + CRC_BYTES);

@@ -1,7 +1,6 @@
 import { type Edit, NO_BYTES, removedBytes, Walk } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
 import { EXIF_PREFIX, reduceExif } from './exif.js';
-import { fourCC, fourCCs, hasName } from './names.js';
 
 const HEADER_BYTES = 12;
 const HEAD_BYTES = 8;
@@ -12,13 +11,8 @@ const FRAME_HEADER_BYTES = 16;
 const HAS_EXIF = 0x08;
 const HAS_XMP = 0x04;
 
-const VP8 = fourCC('VP8 ');
-const VP8L = fourCC('VP8L');
-const VP8X = fourCC('VP8X');
-const ANMF = fourCC('ANMF');
-const EXIF = fourCC('EXIF');
-const keptTypes = fourCCs('VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP');
-const keptInFrames = fourCCs('VP8 ', 'VP8L', 'ALPH');
+const keptTypes = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP']);
+const keptInFrames = new Set(['VP8 ', 'VP8L', 'ALPH']);
 
 /**
  * Walks a WebP (RFC 9649) chunk by chunk. The file states its size, but the chunks decide where it ends: some programs state a
@@ -28,21 +22,21 @@ export function walkWebp(bytes: Buffer): Edit[] {
   const walk = new Walk(bytes);
   const statedEnd = Math.min(8 + bytes.readUInt32LE(4), bytes.length);
   checkFirstChunk(bytes);
-  const isExtended = bytes.readInt32BE(HEADER_BYTES) === VP8X;
+  const isExtended = typeOf(bytes, HEADER_BYTES) === 'VP8X';
   let hasImage = false;
   let hasExif = false;
   let at = HEADER_BYTES;
   while (at + HEAD_BYTES <= statedEnd) {
     walk.countElement();
-    const type = bytes.readInt32BE(at);
+    const type = typeOf(bytes, at);
     const end = endOfChunk(bytes, at);
     if (end > bytes.length && !keptTypes.has(type)) break;
-    if (type === ANMF) walkFrame(walk, at, end);
-    if (type === ANMF || type === VP8 || type === VP8L) hasImage = true;
+    if (type === 'ANMF') walkFrame(walk, at, end);
+    hasImage ||= ['ANMF', 'VP8 ', 'VP8L'].includes(type);
     if (!keptTypes.has(type)) {
       // Without a VP8X chunk, an Exif chunk is removed completely, because readers would not use its orientation.
       const replacement: Buffer | undefined =
-        type === EXIF && isExtended && !hasExif ? reduceExifChunk(bytes, at) : NO_BYTES;
+        type === 'EXIF' && isExtended && !hasExif ? reduceExifChunk(bytes, at) : NO_BYTES;
       if (replacement) walk.replace(at, end, replacement);
       hasExif ||= replacement?.length !== 0;
     }
@@ -61,6 +55,8 @@ export function walkWebp(bytes: Buffer): Edit[] {
   return walk.edits;
 }
 
+const typeOf = (bytes: Buffer, chunk: number) => bytes.toString('latin1', chunk, chunk + 4);
+
 /** Returns the position after a chunk. It is padded to an even length, but the end of the file may replace the padding. */
 function endOfChunk(bytes: Buffer, at: number): number {
   const length = bytes.readUInt32LE(at + 4);
@@ -70,15 +66,15 @@ function endOfChunk(bytes: Buffer, at: number): number {
 
 /** Checks the dimensions that the first chunk declares. */
 function checkFirstChunk(bytes: Buffer): void {
-  const type = bytes.readInt32BE(HEADER_BYTES);
+  const type = typeOf(bytes, HEADER_BYTES);
   const length = bytes.readUInt32LE(HEADER_BYTES + 4);
   const at = HEADER_BYTES + HEAD_BYTES;
-  if (type === VP8X && length === 10) {
+  if (type === 'VP8X' && length === 10) {
     checkDimensions(1 + bytes.readUIntLE(at + 4, 3), 1 + bytes.readUIntLE(at + 7, 3));
-  } else if (type === VP8L && bytes[at] === 0x2f) {
+  } else if (type === 'VP8L' && bytes[at] === 0x2f) {
     const bits = bytes.readUInt32LE(at + 1);
     checkDimensions(1 + (bits & 0x3fff), 1 + ((bits >>> 14) & 0x3fff));
-  } else if (type === VP8 && bytes.readUIntBE(at + 3, 3) === 0x9d012a) {
+  } else if (type === 'VP8 ' && bytes.readUIntBE(at + 3, 3) === 0x9d012a) {
     checkDimensions(bytes.readUInt16LE(at + 6) & 0x3fff, bytes.readUInt16LE(at + 8) & 0x3fff);
   } else {
     throw new UnreadableImageError('The first chunk is not an image chunk');
@@ -94,7 +90,7 @@ function walkFrame(walk: Walk, frame: number, frameEnd: number): void {
   while (at + HEAD_BYTES <= limit) {
     walk.countElement();
     const end = Math.min(endOfChunk(bytes, at), limit);
-    if (!keptInFrames.has(bytes.readInt32BE(at))) walk.replace(at, end);
+    if (!keptInFrames.has(typeOf(bytes, at))) walk.replace(at, end);
     at = end;
   }
   walk.removeStrayBytes(at, limit);
@@ -107,7 +103,7 @@ function reduceExifChunk(bytes: Buffer, at: number): Buffer | undefined {
   const data = at + HEAD_BYTES;
   const end = data + bytes.readUInt32LE(at + 4);
   // Some programs add the prefix that only JPEG requires.
-  const hasPrefix = hasName(bytes, data, EXIF_PREFIX);
+  const hasPrefix = bytes.toString('latin1', data, data + EXIF_PREFIX.length) === EXIF_PREFIX;
   const start = hasPrefix ? data + EXIF_PREFIX.length : data;
   const reduced = reduceExif(bytes, start, end);
   // If the TIFF is already reduced, a new chunk is needed only to remove the prefix.
