@@ -11,13 +11,22 @@ export const u16 = (value: number) => Buffer.from([value >> 8, value & 255]);
 export const u32 = (value: number) => Buffer.concat([u16(value >>> 16), u16(value & 0xffff)]);
 const u32le = (value: number) => u32(value).reverse();
 
-/** Returns a TIFF structure with an orientation, if any, and, unless `minimal`, an artist. */
-export function tiff(orientation: number | undefined, { little = false, minimal = false } = {}): Buffer {
+/**
+ * Returns a TIFF structure with an orientation, if any, and, unless `minimal`, an artist. The orientation has an integer type
+ * of `size` bytes; the default is SHORT.
+ */
+export function tiff(
+  orientation: number | undefined,
+  { little = false, minimal = false, type = 3, size = 2 } = {},
+): Buffer {
   const order = (bytes: Buffer) => (little ? bytes.reverse() : bytes);
   const entry = (tag: number, type: number, count: number, value: Buffer) =>
     Buffer.concat([order(u16(tag)), order(u16(type)), order(u32(count)), value]);
   const entries: Buffer[] = [];
-  if (orientation !== undefined) entries.push(entry(0x0112, 3, 1, Buffer.concat([order(u16(orientation)), u16(0)])));
+  if (orientation !== undefined) {
+    const value = order(u32(orientation).subarray(4 - size));
+    entries.push(entry(0x0112, type, 1, Buffer.concat([value, Buffer.alloc(4 - size)])));
+  }
   // The artist follows the header (8 bytes), the entry count (2), the entries (12 each) and the next directory's offset (4).
   const artistAt = 14 + 12 * (entries.length + 1);
   if (!minimal) entries.push(entry(0x013b, 2, SECRET.length + 1, order(u32(artistAt))));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { cleanImage } from '../../handlers/policy/image-metadata/index.js';
 import { detectImageType } from '../../handlers/policy/image-types.js';
+import { segment, tiff } from '../../scripts/contract-test/image-builders.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { findCommand } from '../../scripts/services/programs.js';
 import { temporaryDirectory } from '../support/stores.js';
@@ -178,3 +179,123 @@ t.test(
     }
   },
 );
+
+/** Bytes that decoders skip between the elements of a file, by description. */
+const STRAYS: Record<string, Buffer> = {
+  'one zero': Buffer.from([0]),
+  'one byte': Buffer.from('x'),
+  'five bytes': Buffer.from('stray'),
+  'fill bytes': Buffer.alloc(5, 0xff),
+};
+
+/** Inserts bytes at an offset of a file. */
+const insertAt = (bytes: Buffer, at: number, ...inserted: Buffer[]) =>
+  Buffer.concat([bytes.subarray(0, at), ...inserted, bytes.subarray(at)]);
+
+/** Returns the positions and lengths of the segments before the first scan of a JPEG. */
+function segmentsOf(bytes: Buffer): { at: number; length: number; marker: number }[] {
+  const segments = [];
+  for (let at = 2; bytes[at + 1] !== 0xda; ) {
+    const length = 2 + bytes.readUInt16BE(at + 2);
+    segments.push({ at, length, marker: bytes.readUInt8(at + 1) });
+    at += length;
+  }
+  return segments;
+}
+
+/** Returns variants of a JPEG that are damaged at each segment with metadata. Decoders show them as they show the original. */
+function damageJpeg(bytes: Buffer): [what: string, damaged: Buffer][] {
+  return segmentsOf(bytes).flatMap(({ at, length, marker }): [string, Buffer][] => {
+    const name = `segment ${marker.toString(16)} at ${at}`;
+    const places = Object.entries(STRAYS).flatMap(([what, stray]): [string, Buffer][] => [
+      // The first segment must directly follow the signature.
+      ...(at > 2 ? ([[`${name} after ${what}`, insertAt(bytes, at, stray)]] as [string, Buffer][]) : []),
+      [`${name} before ${what}`, insertAt(bytes, at + length, stray)],
+    ]);
+    const isMetadata = marker === 0xfe || (marker > 0xe0 && marker !== 0xe2 && marker !== 0xee);
+    if (!isMetadata) return places;
+    const tooShort = Buffer.from(bytes);
+    tooShort.writeUInt16BE(length - 3, at + 2);
+    return [...places, [`${name} with a length that is one too small`, tooShort]];
+  });
+}
+
+/** Returns the position after the color table of a GIF, where its blocks begin. */
+const blocksOf = (bytes: Buffer) => 13 + 3 * 2 ** ((bytes.readUInt8(10) & 7) + 1);
+
+const comment = Buffer.from(`!\xfe\x0b${SECRET}\0`, 'latin1');
+
+/** Returns variants of a GIF with a comment and stray bytes at its start and at its end. */
+const damageGif = (bytes: Buffer): [what: string, damaged: Buffer][] =>
+  Object.entries(STRAYS).flatMap(([what, stray]) =>
+    [blocksOf(bytes), bytes.length - 1].flatMap((at): [string, Buffer][] => [
+      [`a comment before ${what} at ${at}`, insertAt(bytes, at, comment, stray)],
+      [`a comment after ${what} at ${at}`, insertAt(bytes, at, stray, comment)],
+      [`comments around ${what} at ${at}`, insertAt(bytes, at, comment, stray, comment)],
+    ]),
+  );
+
+t.test('removes metadata from damaged files that decoders show', { skip }, async (t) => {
+  await createSources();
+  const extras = [...JPEG_EXTRAS, '-Ducky:Comment=Identifying'];
+  for (const [source, extension, damage] of [
+    [await createTagged('base.jpg', 'damaged.jpg', ...extras), 'jpg', damageJpeg],
+    ['base.gif', 'gif', damageGif],
+  ] as const) {
+    const original = await readFile(pathOf(source));
+    const [pixels, name] = [pixelsOf(source), `variant.${extension}`];
+    for (const [what, damaged] of damage(original)) {
+      await writeFile(pathOf(name), damaged);
+      t.equal(pixelsOf(name), pixels, `${source}, ${what}: the decoder ignores the damage`);
+      const appearance = appearanceOf(name);
+      const mediaType = String(detectImageType(damaged)?.mediaType);
+      await cleanImage({ path: pathOf(name), size: damaged.length, mediaType }, { stripMetadata: true });
+      t.notOk((await readFile(pathOf(name))).includes(SECRET), `${source}, ${what}: the metadata is gone`);
+      t.notMatch(JSON.stringify(metadataOf(name)), /Identifying|Comment|Artist|GPS|XMP/);
+      t.equal(pixelsOf(name), pixels, `${source}, ${what}: the pixels are unchanged`);
+      t.equal(appearanceOf(name), appearance, `${source}, ${what}: orientation, frames and colors are unchanged`);
+    }
+  }
+});
+
+t.test('removes metadata from files whose end or size is wrong', { skip }, async (t) => {
+  await createSources();
+  const clean = async (name: string, bytes: Buffer) => {
+    await writeFile(pathOf(name), bytes);
+    const mediaType = String(detectImageType(bytes)?.mediaType);
+    await cleanImage({ path: pathOf(name), size: bytes.length, mediaType }, { stripMetadata: true });
+    t.notOk((await readFile(pathOf(name))).includes(SECRET), name);
+    t.notMatch(JSON.stringify(metadataOf(name)), /Identifying|Artist|GPS|XMP/, name);
+  };
+  const png = await readFile(pathOf(await createTagged('base.png', 'tagged.png', `-PNG:Title=${SECRET}`)));
+  await clean('without-end.png', png.subarray(0, -12));
+  await clean('stray.png', insertAt(png, png.length - 12, Buffer.from('x'), png.subarray(33, -12), Buffer.from('x')));
+  t.equal(pixelsOf('stray.png'), pixelsOf('base.png'), 'the end replaces what decoders do not read');
+
+  const webp = await readFile(pathOf(await createTagged('base.webp', 'tagged.webp')));
+  const turned = appearanceOf('tagged.webp');
+  for (const change of [-1, 1]) {
+    const wrong = Buffer.from(webp);
+    wrong.writeUInt32LE(webp.readUInt32LE(4) + change, 4);
+    await clean('size.webp', wrong);
+    t.equal(pixelsOf('size.webp'), pixelsOf('base.webp'));
+    t.equal(appearanceOf('size.webp'), turned);
+  }
+});
+
+t.test('keeps the orientation of JPEG whatever integer type it has', { skip }, async (t) => {
+  await createSources();
+  for (const [type, size] of [
+    [1, 1],
+    [4, 4],
+    [9, 4],
+  ]) {
+    const exif = segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0'), tiff(6, { little: true, type, size })]));
+    const path = pathOf('typed.jpg');
+    const bytes = insertAt(await readFile(pathOf('base.jpg')), 2, exif);
+    await writeFile(path, bytes);
+    await cleanImage({ path, size: bytes.length, mediaType: 'image/jpeg' }, { stripMetadata: true });
+    t.match(appearanceOf('typed.jpg'), /RightTop/, `type ${type}`);
+    t.notOk((await readFile(path)).includes(SECRET), `type ${type}`);
+  }
+});

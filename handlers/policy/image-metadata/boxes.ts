@@ -1,16 +1,9 @@
+import { Walk } from './edits.js';
 import { UnreadableImageError } from './errors.js';
-import type { Findings } from './findings.js';
-import type { ImageFile } from './image-file.js';
 
-/** The type of a box that contains free space. */
-export const FREE = Buffer.from('free');
-
-const MAX_DEPTH = 12;
-
-/** The header of a box. Positions are offsets in the file, in bytes. */
+/** A box of an ISO base media file (ISO/IEC 14496-12 section 4.2). Positions are offsets in the file, in bytes. */
 export interface Box {
   type: string;
-  /** The position of the header. */
   at: number;
   /** The position of the content, after the header. */
   dataAt: number;
@@ -18,49 +11,36 @@ export interface Box {
   end: number;
 }
 
-/** Reads the boxes of an ISO base media file (ISO/IEC 14496-12 section 4.2). */
-export class BoxReader {
-  constructor(
-    readonly file: ImageFile,
-    readonly findings: Findings,
-  ) {}
-
-  /** Reads the header of the box at `at`. The box must end at or before `parentEnd`. */
-  async readBox(at: number, parentEnd: number): Promise<Box> {
-    await this.findings.countElement();
-    if (at + 8 > parentEnd) throw new UnreadableImageError('A box is truncated');
-    const head = await this.file.read(at, 8);
-    const type = head.toString('latin1', 4, 8);
-    let size = head.readUInt32BE(0);
-    let headerBytes = 8;
-    if (size === 1) {
-      size = toSafeInteger((await this.file.read(at, 16)).readBigUInt64BE(8));
-      headerBytes = 16;
-    } else if (size === 0) {
-      size = parentEnd - at;
-    }
-    if (size < headerBytes || at + size > parentEnd) throw new UnreadableImageError('A box has an invalid length');
-    return { type, at, dataAt: at + headerBytes, end: at + size };
+/** A walk through boxes. */
+export class BoxWalk extends Walk {
+  /** Reads the header of the box at `at`. Returns undefined if the box does not end at or before `parentEnd`. */
+  readBox(at: number, parentEnd: number): Box | undefined {
+    this.countElement();
+    if (at + 8 > parentEnd) return undefined;
+    const size = this.readInteger(at, 4);
+    const headerBytes = size === 1 ? 16 : 8;
+    const end = size === 0 ? parentEnd : at + (size === 1 ? this.readInteger(at + 8, 8) : size);
+    if (end < at + headerBytes || end > parentEnd) return undefined;
+    return { type: this.bytes.toString('latin1', at + 4, at + 8), at, dataAt: at + headerBytes, end };
   }
 
-  /** Calls `visit` for each box between `start` and `end`, one after another. `depth` is their nesting depth. */
-  async forEachBox(
-    start: number,
-    end: number,
-    depth: number,
-    visit: (box: Box) => Promise<void> | void,
-  ): Promise<void> {
-    if (depth > MAX_DEPTH) throw new UnreadableImageError('Boxes are nested too deeply');
+  /** Returns the boxes between two positions. Returns the children of containers in place of the containers. */
+  readBoxes(start: number, end: number, containerTypes?: ReadonlySet<string>): Box[] {
+    const boxes: Box[] = [];
     for (let at = start; at < end; ) {
-      const box = await this.readBox(at, end);
-      await visit(box);
-      at = box.end;
+      const box = this.readBox(at, end);
+      if (!box) throw new UnreadableImageError('A box has an invalid length');
+      const isContainer = containerTypes?.has(box.type);
+      if (!isContainer) boxes.push(box);
+      at = isContainer ? box.dataAt : box.end;
     }
+    return boxes;
   }
-}
 
-/** Converts a 64-bit integer to a number. @throws UnreadableImageError if it is not a safe integer */
-export function toSafeInteger(value: bigint): number {
-  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UnreadableImageError('A number is too large');
-  return Number(value);
+  /** Reads an unsigned integer of 0 to 8 bytes. One above 2^53 is inexact, but no file is as large. */
+  readInteger(at: number, length: number): number {
+    if (length === 0) return 0;
+    if (length <= 6) return this.bytes.readUIntBE(at, length);
+    return this.bytes.readUInt32BE(at) * 2 ** 32 + this.bytes.readUInt32BE(at + 4);
+  }
 }

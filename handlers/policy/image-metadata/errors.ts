@@ -1,10 +1,14 @@
 import { FIELD_MESSAGES, type FieldCode } from '../../error-codes.js';
 
-/** The structure of a file is invalid or not supported. The file may contain metadata nevertheless. */
+/** The structure of a file is invalid or not supported. */
 export class UnreadableImageError extends Error {
   readonly code = 'unreadable_image';
 
-  constructor(message: string) {
+  /** @param hasMetadata true if the file is known to contain metadata, undefined if unknown */
+  constructor(
+    message: string,
+    readonly hasMetadata?: boolean,
+  ) {
     super(message);
     this.name = 'UnreadableImageError';
   }
@@ -21,4 +25,13 @@ export class ImageRefusedError extends Error {
     super(message);
     this.name = 'ImageRefusedError';
   }
+}
+
+const MAX_SIDE_PIXELS = 16_384;
+const MAX_AREA_PIXELS = 100_000_000;
+
+/** Throws ImageRefusedError if the dimensions that an image declares are too large. */
+export function checkDimensions(width: number, height: number): void {
+  if (width <= MAX_SIDE_PIXELS && height <= MAX_SIDE_PIXELS && width * height <= MAX_AREA_PIXELS) return;
+  throw new ImageRefusedError('too_many_pixels');
 }

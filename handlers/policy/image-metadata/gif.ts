@@ -1,10 +1,8 @@
-import { UnreadableImageError } from './errors.js';
-import type { Findings } from './findings.js';
-import type { ImageFile } from './image-file.js';
-import { removeTrailer } from './trailer.js';
+import { type Edit, Walk } from './edits.js';
+import { checkDimensions, UnreadableImageError } from './errors.js';
 
-const HEADER_BYTES = 6;
-const SCREEN_BYTES = 7;
+const SCREEN_AT = 6;
+const HEADER_BYTES = 13;
 const DESCRIPTOR_BYTES = 10;
 
 const EXTENSION = 0x21;
@@ -16,66 +14,67 @@ const APPLICATION = 0xff;
 /** The application extensions to keep: the repeat count of an animation, which has two names, and the color profile. */
 const keptApplications = ['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012'];
 
-/** Walks a GIF (CompuServe GIF89a) block by block. Keeps only those extensions that affect how frames are shown. */
-export async function walkGif(file: ImageFile, findings: Findings): Promise<void> {
-  const screen = await file.read(HEADER_BYTES, SCREEN_BYTES);
-  const [width, height] = [screen.readUInt16LE(0), screen.readUInt16LE(2)];
-  let at = HEADER_BYTES + SCREEN_BYTES + colorTableBytes(screen[4] as number);
-  for (let hasImage = false; ; ) {
-    await findings.countElement();
-    // Many files have no trailer or end within a frame, so the end of the file is accepted after the first frame.
-    if (at >= file.size && hasImage) return;
-    const introducer = (await file.read(at, 1))[0];
-    if (introducer === TRAILER && hasImage) return removeTrailer(file, at + 1, findings);
-    if (introducer === IMAGE) {
-      const descriptor = await file.read(at, DESCRIPTOR_BYTES);
-      const [frameWidth, frameHeight] = [descriptor.readUInt16LE(5), descriptor.readUInt16LE(7)];
-      const codeAt = at + DESCRIPTOR_BYTES + colorTableBytes(descriptor[9] as number);
-      const codeSize = (await file.read(codeAt, 1))[0] as number;
-      if (codeSize < 1 || codeSize > 11) throw new UnreadableImageError('A frame has an invalid code size');
-      at = await skipSubBlocks(file, codeAt + 1);
-      // Checked only now, because a valid frame proves that the file is a GIF.
-      findings.checkDimensions(Math.max(width, frameWidth), Math.max(height, frameHeight));
+/**
+ * Walks a GIF (CompuServe GIF89a) block by block. Keeps only those extensions that affect how frames are shown. As decoders do,
+ * skips bytes between blocks, and takes the end of the file for the end of the image.
+ */
+export function walkGif(bytes: Buffer): Edit[] {
+  const walk = new Walk(bytes);
+  const [width, height] = [bytes.readUInt16LE(SCREEN_AT), bytes.readUInt16LE(SCREEN_AT + 2)];
+  let hasImage = false;
+  for (let at = HEADER_BYTES + colorTableBytes(bytes[SCREEN_AT + 4]); at < bytes.length; ) {
+    walk.countElement();
+    const start = findBlock(bytes, at, hasImage);
+    walk.removeStrayBytes(at, start);
+    if (bytes[start] === TRAILER) {
+      walk.removeStrayBytes(start + 1, bytes.length);
+      break;
+    }
+    if (bytes[start] === IMAGE) {
+      checkDimensions(Math.max(width, bytes.readUInt16LE(start + 5)), Math.max(height, bytes.readUInt16LE(start + 7)));
       hasImage = true;
-    } else if (introducer === EXTENSION) {
-      const start = at;
-      const isKept = await isKeptExtension(file, at);
-      at = await skipSubBlocks(file, at + 2);
-      const isComplete = at <= file.size;
-      // An incomplete extension before the first frame does not count as metadata, because it may consist of random bytes.
-      findings.hasMetadata ||= !isKept && (isComplete || hasImage);
-      if (!isComplete) throw new UnreadableImageError('An extension is truncated');
-      if (!isKept) findings.replace(start, at - start);
+      at = skipSubBlocks(bytes, codeSizeAt(bytes, start) + 1);
     } else {
-      throw new UnreadableImageError('There is an unknown block');
+      at = skipSubBlocks(bytes, start + 2);
+      if (start < bytes.length && !isKeptExtension(bytes, start)) walk.replace(start, at);
     }
   }
+  if (!hasImage) throw new UnreadableImageError('There is no image');
+  return walk.edits;
 }
 
 /** Returns the size of a color table in bytes, given the flags that declare it. */
-const colorTableBytes = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
+const colorTableBytes = (flags = 0) => (flags & 0x80 ? 6 << (flags & 7) : 0);
 
-/** Returns whether to keep the extension at a position. */
-async function isKeptExtension(file: ImageFile, at: number): Promise<boolean> {
-  const [, label, length] = await file.read(at, 3);
-  if (label === GRAPHIC_CONTROL) return true;
-  if (label !== APPLICATION || length !== 11) return false;
-  const name = await file.read(at + 3, 11);
-  return keptApplications.includes(name.toString('latin1'));
+/** Returns the position of the code size of a frame, which precedes its data. */
+const codeSizeAt = (bytes: Buffer, frame: number) =>
+  frame + DESCRIPTOR_BYTES + colorTableBytes(bytes[frame + DESCRIPTOR_BYTES - 1]);
+
+/**
+ * Returns the position of the next extension or frame, or, if there was a frame, of the trailer. Returns the length of the file
+ * if there is none.
+ */
+function findBlock(bytes: Buffer, start: number, hasImage: boolean): number {
+  for (let at = start; at < bytes.length; at++) {
+    const introducer = bytes[at];
+    if (introducer === EXTENSION || (introducer === TRAILER && hasImage)) return at;
+    if (introducer !== IMAGE) continue;
+    const codeSize = bytes[codeSizeAt(bytes, at)] ?? 0;
+    if (codeSize >= 1 && codeSize <= 11) return at;
+  }
+  return bytes.length;
 }
 
-/** Returns the position after a series of sub-blocks, or a position beyond the end of the file if they are truncated. */
-async function skipSubBlocks(file: ImageFile, start: number): Promise<number> {
+/** Returns whether to keep the extension at a position. */
+function isKeptExtension(bytes: Buffer, at: number): boolean {
+  if (bytes[at + 1] === GRAPHIC_CONTROL) return true;
+  if (bytes[at + 1] !== APPLICATION || bytes[at + 2] !== 11) return false;
+  return keptApplications.includes(bytes.toString('latin1', at + 3, at + 14));
+}
+
+/** Returns the position after a series of sub-blocks, which the end of the file may truncate. */
+function skipSubBlocks(bytes: Buffer, start: number): number {
   let at = start;
-  while (at < file.size) {
-    const bytes = await file.readAvailable(at);
-    let index = 0;
-    while (index < bytes.length) {
-      const length = bytes[index] as number;
-      index += 1 + length;
-      if (length === 0) return at + index;
-    }
-    at += index;
-  }
-  return file.size + 1;
+  while (at < bytes.length && bytes[at] !== 0) at += 1 + (bytes[at] as number);
+  return Math.min(at + 1, bytes.length);
 }

@@ -1,71 +1,43 @@
-import { type ImageFile, READ_BUFFER_BYTES } from './image-file.js';
+import { setImmediate } from 'node:timers/promises';
 
 /*
- * Searches for signs of metadata in a file that cannot be parsed. The search is a heuristic: a false alarm only causes a
- * damaged image to be refused.
+ * Searches for signs of metadata in a file whose structure cannot be followed. The search is a heuristic: a false alarm only
+ * causes a damaged image to be refused.
  */
 
-/** Byte strings that indicate metadata at any position. They are too long to occur by chance. */
-const signatures = [
-  'Exif\0',
-  'II*\0\x08\0\0\0',
-  'MM\0*\0\0\0\x08',
-  'http://ns.adobe.com/',
-  '<x:xmpmeta',
-  '<?xpacket',
-  'application/rdf+xml',
-  'Photoshop 3.0',
-  'XMP DataXMP',
-  'Raw profile type ',
-  'MotionPhoto_Data',
-].map((signature) => Buffer.from(signature, 'latin1'));
+/** Texts that indicate metadata in a file of any type. They are too long to occur by chance. */
+const texts =
+  /Exif\0|II\*\0\x08\0\0\0|MM\0\*\0\0\0\x08|http:\/\/ns\.adobe\.com\/|<x:xmpmeta|<\?xpacket|application\/rdf\+xml|Photoshop 3\.0|XMP DataXMP|Raw profile type |MotionPhoto_Data/;
 
-/**
- * The names of metadata chunks and boxes, by media type. A name is short and may occur by chance. It counts as metadata if the
- * length next to it does not exceed the rest of the file, or if the name occurs often.
- */
-const chunks: Record<string, { names: readonly string[]; readLength: (bytes: Buffer, at: number) => number }> = {
-  'image/png': {
-    names: ['tEXt', 'zTXt', 'iTXt', 'tIME', 'eXIf'],
-    readLength: (bytes, at) => (at >= 4 ? bytes.readUInt32BE(at - 4) : Infinity),
-  },
-  'image/webp': {
-    names: ['EXIF', 'XMP '],
-    readLength: (bytes, at) => (at + 8 <= bytes.length ? bytes.readUInt32LE(at + 4) : Infinity),
-  },
-  'image/avif': {
-    names: ['udta', 'uuid', '\xa9xyz', 'loci'],
-    readLength: (bytes, at) => (at >= 4 ? bytes.readUInt32BE(at - 4) : Infinity),
-  },
+/** Signs of metadata by media type: these texts, and segments, chunks and boxes with metadata. */
+const signs: Readonly<Record<string, RegExp>> = {
+  // The last lines are application segments and comments: marker, length, and text up to the next marker.
+  'image/jpeg': joined(
+    texts,
+    /JFXX\0|JFIF\0.{7}(?!\0\0)|MPF\0|Ducky|jumb/,
+    /\xff[\xe1-\xef\xfe]..(?:[\s -~]{12}|[\s -~]{3,11}\xff[\xc0-\xfe])/,
+    /\xff\xfe..[\s -~]{3,11}$/,
+  ),
+  'image/png': joined(texts, /tEXt|zTXt|iTXt|tIME|eXIf/),
+  // A comment: introducer, length, and text up to its end.
+  'image/gif': joined(texts, /!\xfe.(?:[\s -~]{12}|[\s -~]{3,11}(?:\0|$))/),
+  'image/webp': joined(texts, /EXIF|XMP /),
+  'image/avif': joined(texts, /Exif|mime|thmb|udta|uuid|\xa9xyz|loci/),
 };
 
-/** How often a name may occur by chance in `READ_BUFFER_BYTES`. */
-const MAX_OCCURRENCES = 16;
+/** The number of bytes to search before the event loop can handle other requests. */
+const SLICE_BYTES = 1024 * 1024;
+/** The overlap of slices, which is longer than any match. */
+const OVERLAP_BYTES = 64;
 
-/** The overlap of consecutive reads: more than the length of any signature, and of any name with its length field. */
-const OVERLAP_BYTES = 32;
-
-export async function seemsToContainMetadata(file: ImageFile, mediaType: string): Promise<boolean> {
-  for (let at = 0; at < file.size; at += READ_BUFFER_BYTES - OVERLAP_BYTES) {
-    const bytes = await file.read(at, Math.min(READ_BUFFER_BYTES, file.size - at));
-    if (signatures.some((signature) => bytes.includes(signature)) || hasChunk(bytes, mediaType, file.size - at))
-      return true;
+export async function seemsToContainMetadata(bytes: Buffer, mediaType: string): Promise<boolean> {
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    await setImmediate();
+    if (signs[mediaType]?.test(bytes.toString('latin1', at, at + SLICE_BYTES + OVERLAP_BYTES))) return true;
   }
   return false;
 }
 
-/**
- * Returns whether the bytes contain a metadata chunk. `remainingBytes` is the number of bytes from their start to the end
- * of the file.
- */
-function hasChunk(bytes: Buffer, mediaType: string, remainingBytes: number): boolean {
-  const format = chunks[mediaType];
-  if (!format) return false;
-  return format.names.some((name) => {
-    let occurrences = 0;
-    for (let at = bytes.indexOf(name, 0, 'latin1'); at !== -1; at = bytes.indexOf(name, at + 1, 'latin1')) {
-      if (at + format.readLength(bytes, at) <= remainingBytes || ++occurrences > MAX_OCCURRENCES) return true;
-    }
-    return false;
-  });
+function joined(...patterns: RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join('|'), 's');
 }

@@ -1,67 +1,69 @@
 import { crc32 } from 'node:zlib';
-import { UnreadableImageError } from './errors.js';
+import { type Edit, NO_BYTES, Walk } from './edits.js';
+import { checkDimensions, UnreadableImageError } from './errors.js';
 import { reduceExif } from './exif.js';
-import { type Findings, NO_BYTES } from './findings.js';
-import { type ImageFile, READ_BUFFER_BYTES } from './image-file.js';
-import { removeTrailer } from './trailer.js';
 
 const SIGNATURE_BYTES = 8;
-/** The size of a chunk's length, type and checksum together. */
-const CHUNK_OVERHEAD_BYTES = 12;
+const HEAD_BYTES = 8;
+const CRC_BYTES = 4;
 
 /**
- * The types of ancillary chunks to keep, which affect how pixels are shown. The profile name in `iCCP` is not removed,
- * because the profile contains it too. `mDCv` and `cLLi` are the spellings of earlier drafts. The last line has ImageMagick's
- * chunks for orientation and canvas.
+ * The types of chunks to keep, which affect how pixels are shown. The profile name in `iCCP` is not removed, because the
+ * profile contains it too. `mDCv` and `cLLi` are the spellings of earlier drafts. The last line has ImageMagick's chunks for
+ * orientation and canvas.
  */
 const keptTypes = new Set([
+  ...['IHDR', 'PLTE', 'IDAT'],
   ...['iCCP', 'sRGB', 'gAMA', 'cHRM', 'cICP', 'mDCV', 'cLLI', 'mDCv', 'cLLi'],
   ...['pHYs', 'bKGD', 'tRNS', 'sBIT', 'hIST', 'sPLT', 'oFFs', 'sTER'],
   ...['acTL', 'fcTL', 'fdAT'],
   ...['orNT', 'caNv', 'vpAg'],
 ]);
 
-/** Walks a PNG (W3C PNG, third edition) or APNG chunk by chunk. Keeps all critical chunks. */
-export async function walkPng(file: ImageFile, findings: Findings): Promise<void> {
-  for (let at = SIGNATURE_BYTES; ; ) {
-    await findings.countElement();
-    const head = await file.read(at, 8);
-    const dataLength = head.readUInt32BE(0);
-    const type = head.toString('latin1', 4, 8);
-    const end = at + CHUNK_OVERHEAD_BYTES + dataLength;
-    if ((at === SIGNATURE_BYTES) !== (type === 'IHDR')) throw new UnreadableImageError('IHDR is not the first chunk');
-    if (end > file.size) {
-      // Accepted, because readers show an image with truncated pixel data as far as possible.
-      if (type === 'IDAT' || type === 'fdAT') return;
-      findings.hasMetadata ||= isRemovable(head, type);
-      throw new UnreadableImageError('A chunk has an invalid length');
+const END_CHUNK = createChunk('IEND', Buffer.alloc(0));
+
+/**
+ * Walks a PNG (W3C PNG, third edition) or APNG chunk by chunk. As for decoders, pixel data is an image even if its end is
+ * missing, and an invalid chunk after it is the end.
+ */
+export function walkPng(bytes: Buffer): Edit[] {
+  const walk = new Walk(bytes);
+  const header = SIGNATURE_BYTES + HEAD_BYTES;
+  if (bytes.toString('latin1', header - 4, header) !== 'IHDR')
+    throw new UnreadableImageError('IHDR is not the first chunk');
+  checkDimensions(bytes.readUInt32BE(header), bytes.readUInt32BE(header + 4));
+  let hasData = false;
+  let hasExif = false;
+  for (let at = SIGNATURE_BYTES; at + HEAD_BYTES <= bytes.length; ) {
+    walk.countElement();
+    const type = bytes.toString('latin1', at + 4, at + 8);
+    const end = at + HEAD_BYTES + bytes.readUInt32BE(at) + CRC_BYTES;
+    hasData ||= type === 'IDAT';
+    if (type === 'IEND' && hasData) {
+      walk.removeStrayBytes(end, bytes.length);
+      break;
     }
-    if (type === 'IHDR') {
-      if (dataLength !== 13) throw new UnreadableImageError('IHDR has an invalid length');
-      const header = await file.read(at + 8, 13);
-      findings.checkDimensions(header.readUInt32BE(0), header.readUInt32BE(4));
-    } else if (type === 'IEND') {
-      return removeTrailer(file, end, findings);
-    } else if (isRemovable(head, type)) {
-      const replacement = type === 'eXIf' ? await reduceExifChunk(file, at, dataLength) : NO_BYTES;
-      findings.hasMetadata ||= replacement !== undefined;
-      if (replacement) findings.replace(at, end - at, replacement);
+    if (end > bytes.length || !/^[A-Za-z]{4}$/.test(type)) {
+      if (!keptTypes.has(type)) walk.removeStrayBytes(at, bytes.length, END_CHUNK);
+      break;
+    }
+    if (!keptTypes.has(type)) {
+      const tiff: Buffer | undefined =
+        type === 'eXIf' && !hasExif ? reduceExif(bytes, at + HEAD_BYTES, end - CRC_BYTES) : NO_BYTES;
+      if (tiff) walk.replace(at, end, tiff.length > 0 ? createChunk('eXIf', tiff) : NO_BYTES);
+      hasExif ||= tiff?.length !== 0;
     }
     at = end;
   }
+  if (!hasData) throw new UnreadableImageError('There is no image');
+  return walk.edits;
 }
 
-/** Returns whether to remove or reduce a chunk: it is ancillary (bit 5 of its type's first letter), and not in `keptTypes`. */
-const isRemovable = (head: Buffer, type: string) => ((head[4] as number) & 0x20) !== 0 && !keptTypes.has(type);
-
-/** Returns the replacement for an `eXIf` chunk: no bytes to remove it, or undefined if it needs no change. */
-async function reduceExifChunk(file: ImageFile, at: number, dataLength: number): Promise<Buffer | undefined> {
-  const tiff = reduceExif(await file.read(at + 8, Math.min(dataLength, READ_BUFFER_BYTES)), dataLength);
-  if (!tiff || tiff.length === 0) return tiff;
-  const chunk = Buffer.alloc(CHUNK_OVERHEAD_BYTES + tiff.length);
-  chunk.writeUInt32BE(tiff.length, 0);
-  chunk.write('eXIf', 4, 'latin1');
-  tiff.copy(chunk, 8);
-  chunk.writeUInt32BE(crc32(chunk.subarray(4, 8 + tiff.length)), 8 + tiff.length);
+function createChunk(type: string, data: Buffer): Buffer {
+  const chunk = Buffer.alloc(HEAD_BYTES + data.length + CRC_BYTES);
+  chunk.writeUInt32BE(data.length, 0);
+  chunk.write(type, 4, 'latin1');
+  data.copy(chunk, HEAD_BYTES);
+  chunk.writeUInt32BE(crc32(chunk.subarray(4, HEAD_BYTES + data.length)), HEAD_BYTES + data.length);
   return chunk;
 }

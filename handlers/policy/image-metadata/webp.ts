@@ -1,11 +1,9 @@
-import { UnreadableImageError } from './errors.js';
+import { type Edit, NO_BYTES, removedBytes, Walk } from './edits.js';
+import { checkDimensions, UnreadableImageError } from './errors.js';
 import { EXIF_PREFIX, reduceExif } from './exif.js';
-import { type Findings, NO_BYTES } from './findings.js';
-import { type ImageFile, READ_BUFFER_BYTES } from './image-file.js';
-import { removeTrailer } from './trailer.js';
 
 const HEADER_BYTES = 12;
-const CHUNK_HEADER_BYTES = 8;
+const HEAD_BYTES = 8;
 /** The size of a frame's position, size, duration and flags, which precede its chunks. */
 const FRAME_HEADER_BYTES = 16;
 
@@ -14,104 +12,104 @@ const HAS_EXIF = 0x08;
 const HAS_XMP = 0x04;
 
 const keptTypes = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP']);
-const frameTypes = new Set(['VP8 ', 'VP8L', 'ALPH']);
+const keptInFrames = new Set(['VP8 ', 'VP8L', 'ALPH']);
 
-interface Chunk {
-  type: string;
-  at: number;
-  dataAt: number;
-  dataLength: number;
-  end: number;
-}
-
-/** Walks a WebP (RFC 9649) chunk by chunk. */
-export async function walkWebp(file: ImageFile, findings: Findings): Promise<void> {
-  const riffEnd = 8 + (await file.read(4, 4)).readUInt32LE(0);
-  if (riffEnd > file.size || riffEnd < HEADER_BYTES + CHUNK_HEADER_BYTES) {
-    throw new UnreadableImageError('RIFF has an invalid length');
-  }
-  let flags: number | undefined;
+/**
+ * Walks a WebP (RFC 9649) chunk by chunk. The file states its size, but the chunks decide where it ends: some programs state a
+ * wrong one. Takes an incomplete chunk after the image for the end.
+ */
+export function walkWebp(bytes: Buffer): Edit[] {
+  const walk = new Walk(bytes);
+  const statedEnd = Math.min(8 + bytes.readUInt32LE(4), bytes.length);
+  checkFirstChunk(bytes);
+  const isExtended = typeOf(bytes, HEADER_BYTES) === 'VP8X';
+  let hasImage = false;
   let hasExif = false;
-  let hasChanges = false;
-  let newRiffEnd = riffEnd;
-  for (let at = HEADER_BYTES; at < riffEnd; ) {
-    await findings.countElement();
-    const chunk = await readChunk(file, at, riffEnd);
-    if (at === HEADER_BYTES) await checkDimensions(file, chunk, findings);
-    if (at === HEADER_BYTES && chunk.type === 'VP8X') flags = (await file.read(chunk.dataAt, 1))[0];
-    if (chunk.type === 'ANMF') await blankUnknownChunks(file, chunk, findings);
-    if (!keptTypes.has(chunk.type)) {
+  let at = HEADER_BYTES;
+  while (at + HEAD_BYTES <= statedEnd) {
+    walk.countElement();
+    const type = typeOf(bytes, at);
+    const end = endOfChunk(bytes, at);
+    if (end > bytes.length && !keptTypes.has(type)) break;
+    if (type === 'ANMF') walkFrame(walk, at, end);
+    hasImage ||= ['ANMF', 'VP8 ', 'VP8L'].includes(type);
+    if (!keptTypes.has(type)) {
       // Without a VP8X chunk, an Exif chunk is removed completely, because readers would not use its orientation.
-      const replacement = chunk.type === 'EXIF' && flags !== undefined ? await reduceExifChunk(file, chunk) : NO_BYTES;
-      // An Exif chunk remains if it is reduced, or needs no change.
-      hasExif ||= replacement === undefined || replacement.length > 0;
-      if (replacement) {
-        findings.hasMetadata = true;
-        hasChanges = true;
-        findings.replace(at, chunk.end - at, replacement);
-        newRiffEnd -= chunk.end - at - replacement.length;
-      }
+      const replacement: Buffer | undefined =
+        type === 'EXIF' && isExtended && !hasExif ? reduceExifChunk(bytes, at) : NO_BYTES;
+      if (replacement) walk.replace(at, end, replacement);
+      hasExif ||= replacement?.length !== 0;
     }
-    at = chunk.end;
+    at = end;
   }
-  await removeTrailer(file, riffEnd, findings);
-  if (!hasChanges) return;
-  findings.overwrite(4, 4, u32(newRiffEnd - 8));
-  if (flags === undefined) return;
-  const newFlags = (flags & ~(HAS_EXIF | HAS_XMP)) | (hasExif ? HAS_EXIF : 0);
-  findings.overwrite(HEADER_BYTES + CHUNK_HEADER_BYTES, 1, Buffer.from([newFlags]));
+  if (!hasImage) throw new UnreadableImageError('There is no image');
+  const newSize = at - removedBytes(walk.edits) - 8;
+  walk.removeStrayBytes(at, bytes.length);
+  if (walk.edits.length === 0) return walk.edits;
+  walk.replace(4, 8, u32(newSize));
+  if (isExtended) {
+    const flagsAt = HEADER_BYTES + HEAD_BYTES;
+    const flags = (bytes.readUInt8(flagsAt) & ~(HAS_EXIF | HAS_XMP)) | (hasExif ? HAS_EXIF : 0);
+    walk.replace(flagsAt, flagsAt + 1, Buffer.from([flags]));
+  }
+  return walk.edits;
 }
 
-async function readChunk(file: ImageFile, at: number, parentEnd: number): Promise<Chunk> {
-  const head = await file.read(at, CHUNK_HEADER_BYTES);
-  const dataAt = at + CHUNK_HEADER_BYTES;
-  const dataLength = head.readUInt32LE(4);
-  if (dataAt + dataLength > parentEnd) throw new UnreadableImageError('A chunk has an invalid length');
-  // Chunks are padded to an even length. The padding byte of the last chunk may be missing.
-  const end = Math.min(dataAt + dataLength + (dataLength % 2), parentEnd);
-  return { type: head.toString('latin1', 0, 4), at, dataAt, dataLength, end };
+const typeOf = (bytes: Buffer, chunk: number) => bytes.toString('latin1', chunk, chunk + 4);
+
+/** Returns the position after a chunk. It is padded to an even length, but the end of the file may replace the padding. */
+function endOfChunk(bytes: Buffer, at: number): number {
+  const length = bytes.readUInt32LE(at + 4);
+  const end = at + HEAD_BYTES + length;
+  return end === bytes.length ? end : end + (length % 2);
 }
 
 /** Checks the dimensions that the first chunk declares. */
-async function checkDimensions(file: ImageFile, { type, dataAt, dataLength }: Chunk, findings: Findings) {
-  const data = await file.read(dataAt, Math.min(dataLength, 10));
-  if (type === 'VP8X' && dataLength === 10) {
-    findings.checkDimensions(1 + data.readUIntLE(4, 3), 1 + data.readUIntLE(7, 3));
-  } else if (type === 'VP8L' && dataLength > 4 && data[0] === 0x2f) {
-    const bits = data.readUInt32LE(1);
-    findings.checkDimensions(1 + (bits & 0x3fff), 1 + ((bits >>> 14) & 0x3fff));
-  } else if (type === 'VP8 ' && dataLength >= 10 && data.readUIntBE(3, 3) === 0x9d012a) {
-    findings.checkDimensions(data.readUInt16LE(6) & 0x3fff, data.readUInt16LE(8) & 0x3fff);
+function checkFirstChunk(bytes: Buffer): void {
+  const type = typeOf(bytes, HEADER_BYTES);
+  const length = bytes.readUInt32LE(HEADER_BYTES + 4);
+  const at = HEADER_BYTES + HEAD_BYTES;
+  if (type === 'VP8X' && length === 10) {
+    checkDimensions(1 + bytes.readUIntLE(at + 4, 3), 1 + bytes.readUIntLE(at + 7, 3));
+  } else if (type === 'VP8L' && bytes[at] === 0x2f) {
+    const bits = bytes.readUInt32LE(at + 1);
+    checkDimensions(1 + (bits & 0x3fff), 1 + ((bits >>> 14) & 0x3fff));
+  } else if (type === 'VP8 ' && bytes.readUIntBE(at + 3, 3) === 0x9d012a) {
+    checkDimensions(bytes.readUInt16LE(at + 6) & 0x3fff, bytes.readUInt16LE(at + 8) & 0x3fff);
   } else {
     throw new UnreadableImageError('The first chunk is not an image chunk');
   }
 }
 
-/** Returns the replacement for an `EXIF` chunk: empty if the chunk must be removed, undefined if it needs no change. */
-async function reduceExifChunk(file: ImageFile, { dataAt, dataLength }: Chunk): Promise<Buffer | undefined> {
-  const data = await file.read(dataAt, Math.min(dataLength, READ_BUFFER_BYTES));
-  // Some programs add the prefix that only JPEG requires.
-  const start = data.subarray(0, EXIF_PREFIX.length).equals(EXIF_PREFIX) ? EXIF_PREFIX.length : 0;
-  const reduced = reduceExif(data.subarray(start), dataLength - start);
-  // If the TIFF is already reduced, a new chunk is needed only to remove the prefix.
-  const tiff = reduced === undefined && start > 0 ? data.subarray(start, dataLength) : reduced;
-  if (!tiff || tiff.length === 0) return tiff;
-  return Buffer.concat([Buffer.from('EXIF'), u32(tiff.length), tiff]);
+/** Removes unknown chunks from a frame, and reduces the length that the frame states. */
+function walkFrame(walk: Walk, frame: number, frameEnd: number): void {
+  const { bytes, edits } = walk;
+  const count = edits.length;
+  const limit = Math.min(frameEnd, bytes.length);
+  let at = frame + HEAD_BYTES + FRAME_HEADER_BYTES;
+  while (at + HEAD_BYTES <= limit) {
+    walk.countElement();
+    const end = Math.min(endOfChunk(bytes, at), limit);
+    if (!keptInFrames.has(typeOf(bytes, at))) walk.replace(at, end);
+    at = end;
+  }
+  walk.removeStrayBytes(at, limit);
+  const removed = removedBytes(edits.slice(count));
+  if (removed > 0) walk.replace(frame + 4, frame + HEAD_BYTES, u32(frameEnd - frame - HEAD_BYTES - removed));
 }
 
-/** Overwrites unknown chunks in a frame. They are not removed, because that would change the length of the frame. */
-async function blankUnknownChunks(file: ImageFile, frame: Chunk, findings: Findings): Promise<void> {
-  const frameEnd = frame.dataAt + frame.dataLength;
-  for (let at = frame.dataAt + FRAME_HEADER_BYTES; at < frameEnd; ) {
-    await findings.countElement();
-    const chunk = await readChunk(file, at, frameEnd);
-    if (!frameTypes.has(chunk.type)) {
-      const data = await file.read(chunk.dataAt, Math.min(chunk.dataLength, READ_BUFFER_BYTES));
-      findings.hasMetadata ||= data.some((byte) => byte !== 0);
-      findings.overwrite(chunk.dataAt, chunk.end - chunk.dataAt, NO_BYTES);
-    }
-    at = chunk.end;
-  }
+/** Returns the replacement for an `EXIF` chunk: empty if the chunk must be removed, undefined if it needs no change. */
+function reduceExifChunk(bytes: Buffer, at: number): Buffer | undefined {
+  const data = at + HEAD_BYTES;
+  const end = data + bytes.readUInt32LE(at + 4);
+  // Some programs add the prefix that only JPEG requires.
+  const hasPrefix = bytes.toString('latin1', data, data + EXIF_PREFIX.length) === EXIF_PREFIX;
+  const start = hasPrefix ? data + EXIF_PREFIX.length : data;
+  const reduced = reduceExif(bytes, start, end);
+  // If the TIFF is already reduced, a new chunk is needed only to remove the prefix.
+  const tiff = reduced === undefined && hasPrefix ? bytes.subarray(start, end) : reduced;
+  if (!tiff || tiff.length === 0) return tiff;
+  return Buffer.concat([Buffer.from('EXIF'), u32(tiff.length), tiff]);
 }
 
 /** Returns a 32-bit little-endian integer. */

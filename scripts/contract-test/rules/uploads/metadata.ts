@@ -51,6 +51,16 @@ const jpegWithThumbnail = Buffer.concat([
   samples.jpeg.subarray(20),
 ]);
 
+const [jpegComment, pngText, gifComment] = [
+  segment(0xfe, SECRET),
+  pngChunk('tEXt', `Author\0${SECRET}`),
+  gifExtension(0xfe, SECRET),
+];
+
+/** A WebP with XMP that states its size wrongly. */
+const webpOfWrongSize = riff(vp8x(0x04), webpImage, webpChunk('XMP ', SECRET));
+webpOfWrongSize.writeUInt32LE(webpOfWrongSize.length - 7, 4);
+
 /** Images with metadata that identifies people or places, each with the bytes that are served, by media type. */
 const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
   'image/jpeg': [
@@ -70,6 +80,10 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
     [jpeg([segment(0xe0, `JFXX\0\x10${SECRET}`)]), samples.jpeg],
     [insertBeforeEnd(samples.jpeg, 2, segment(0xfe, SECRET)), samples.jpeg],
     withTrailer(samples.jpeg),
+    // Decoders skip stray bytes, and take the end of the file for the end of the image.
+    [Buffer.concat([samples.jpeg.subarray(0, 2), jpegComment, latin1('\0'), samples.jpeg.subarray(2)]), samples.jpeg],
+    [jpeg([latin1('stray'), jpegComment], [latin1('stray'), exif(tiff(1))]), samples.jpeg],
+    [Buffer.concat([samples.jpeg.subarray(0, -2), jpegComment]).subarray(0, -1), samples.jpeg.subarray(0, -2)],
   ],
   'image/png': [
     ...['tEXt', 'zTXt', 'iTXt', 'tIME'].flatMap((type): [Buffer, Buffer][] => {
@@ -80,6 +94,7 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
       ];
     }),
     withTrailer(samples.png),
+    [png(pngText).subarray(0, -IEND_BYTES), samples.png.subarray(0, -IEND_BYTES)],
   ],
   'image/gif': [
     [gif(gifExtension(0xfe, SECRET)), samples.gif],
@@ -87,10 +102,14 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
     [insertBeforeEnd(samples.gif, 1, gifExtension(0xfe, SECRET)), samples.gif],
     [insertBeforeEnd(samples.gif, 1, gifExtension(0xff, 'XMP DataXMP', SECRET)), samples.gif],
     withTrailer(samples.gif),
+    [gif(latin1('stray'), gifComment), samples.gif],
+    [insertBeforeEnd(samples.gif, 1, Buffer.concat([latin1('stray'), gifComment])), samples.gif],
+    [insertBeforeEnd(samples.gif, 1, gifComment).subarray(0, -4), samples.gif.subarray(0, -1)],
   ],
   'image/webp': [
     [riff(vp8x(0x04), webpImage, webpChunk('XMP ', SECRET)), riff(vp8x(0), webpImage)],
     withTrailer(samples.webp),
+    [webpOfWrongSize, riff(vp8x(0), webpImage)],
   ],
   'image/avif': [withTrailer(samples.avif)],
 };
@@ -134,14 +153,15 @@ const WITH_INNER_METADATA: [bytes: Buffer, type: string, picture: string | Buffe
   [riff(vp8x(0x02), webpChunk('ANMF', Buffer.concat([webpFrame, webpChunk('XMP ', SECRET)]))), 'image/webp', webpImage],
 ];
 
-/** Damaged images with metadata: files that are cut off, or that have other bytes before the metadata. */
+/** Files with metadata that are no images for decoders, because they are cut off or have other bytes before the image. */
 const DAMAGED: [bytes: Buffer, type: string][] = [
   [jpeg([exif(tiff(6))]).subarray(0, 60), 'image/jpeg'],
   [Buffer.concat([UNREADABLE, exif(tiff(6))]), 'image/jpeg'],
   [jpeg([segment(0xfe, SECRET)]).subarray(0, 32), 'image/jpeg'],
   [png(pngChunk('tEXt', `Author\0${SECRET}`)).subarray(0, 50), 'image/png'],
-  [insertBeforeEnd(samples.gif, 1, gifExtension(0xfe, SECRET)).subarray(0, -4), 'image/gif'],
-  [riff(webpImage, webpChunk('XMP ', SECRET), webpChunk('ALPH', 'data')).subarray(0, -1), 'image/webp'],
+  [png(latin1('stray'), pngChunk('tEXt', `Author\0${SECRET}`)), 'image/png'],
+  [gif(gifExtension(0xfe, SECRET)).subarray(0, 40), 'image/gif'],
+  [riff(vp8x(0x04), webpChunk('XMP ', SECRET), webpImage).subarray(0, 45), 'image/webp'],
   [avif([PICTURE], { top: [box('uuid', SECRET)] }).subarray(0, -1), 'image/avif'],
 ];
 
@@ -154,6 +174,10 @@ const ORIENTED: [orientation: number, bytes: Buffer, type: string][] = [
     jpeg([exif(tiff(orientation, { little: orientation % 2 === 1 }))]),
     'image/jpeg',
   ]),
+  // An orientation of type BYTE, LONG or SLONG.
+  [3, jpeg([exif(tiff(3, { little: true, type: 1, size: 1 }))]), 'image/jpeg'],
+  [6, jpeg([exif(tiff(6, { little: true, type: 4, size: 4 }))]), 'image/jpeg'],
+  [8, jpeg([latin1('stray'), exif(tiff(8, { little: true, type: 9, size: 4 }))]), 'image/jpeg'],
   [8, png(pngChunk('eXIf', tiff(8))), 'image/png'],
   [6, riff(vp8x(0x08), webpImage, webpChunk('EXIF', tiff(6, { little: true }))), 'image/webp'],
   // Some programs write the prefix that only JPEG requires.
@@ -181,7 +205,7 @@ async function uploadAndDownload({ submit, user }: Uploader, bytes: Buffer, type
 export const metadataRules = [
   ...formRules(
     'metadata.removed',
-    'removes metadata that identifies people or places from JPEG, PNG, GIF and WebP (XMP, IPTC, comments, thumbnails, text and time chunks), and bytes after the end of an image of any type. Everything else stays unchanged.',
+    'removes metadata that identifies people or places from JPEG, PNG, GIF and WebP (XMP, IPTC, comments, thumbnails, text and time chunks), and bytes after the end of an image of any type, also behind stray bytes that decoders skip, or if the end of the file is missing. Everything else stays unchanged.',
     async (uploader) => {
       for (const [type, cases] of Object.entries(WITH_METADATA)) {
         const declared = [type, undefined, 'Application/Octet-Stream; a=b'];
@@ -205,7 +229,7 @@ export const metadataRules = [
 
   ...formRules(
     'metadata.damaged',
-    'returns 400 damaged_image for a damaged image that contains metadata, and stores nothing.',
+    'returns 400 damaged_image for a file with metadata that is damaged so that decoders show no image, and stores nothing.',
     async ({ send, readImage }) => {
       const before = await readImage();
       for (const [bytes, type] of DAMAGED) {
