@@ -21,10 +21,20 @@ export const HEAD_BYTES = 4096;
 const aliases = new Map([
   ['image/jpg', 'image/jpeg'],
   ['image/apng', 'image/png'],
+  ['image/vnd.mozilla.apng', 'image/png'],
 ]);
 
-/** Returns the canonical name of a media type that a client declared. */
-export const canonicalMediaType = (declared: string) => aliases.get(declared) ?? declared;
+/** Media types that leave the type of an image open. Some clients can declare nothing else. */
+const openTypes = ['application/octet-stream', 'image/*'];
+
+/** Returns whether a declared media type, or one in a list with commas, is the type of an image or leaves it open. */
+export const declaresType = (declared: string, mediaType: string): boolean =>
+  declared
+    .split(',')
+    .map((type) => type.trim())
+    .some((type) => openTypes.includes(type) || canonicalType(type) === mediaType);
+
+const canonicalType = (mediaType: string) => aliases.get(mediaType) ?? mediaType;
 
 /**
  * Returns the type of an image by the signature at its beginning, or undefined if unknown. Does not check the rest of the
@@ -77,6 +87,6 @@ export async function describeFileType(head: Uint8Array): Promise<string | undef
   const type = await fileTypeFromBuffer(head).catch(() => undefined);
   // The library skips byte-order marks and ID3 tags, so it may detect an accepted type although `detectImageType` does not.
   // A message such as "must be a PNG, not PNG" would be confusing.
-  if (!type || imageTypes.some(({ mediaType }) => mediaType === canonicalMediaType(type.mime))) return undefined;
+  if (!type || imageTypes.some(({ mediaType }) => mediaType === canonicalType(type.mime))) return undefined;
   return type.ext.toUpperCase();
 }
