@@ -23,7 +23,7 @@ const MAX_PIECE_BYTES = 8 * 1024;
  * Iterates over the bytes of a body. The consumer can react to a piece before the next one follows. If the iteration ends
  * early, the rest of the body is drained.
  *
- * @throws HttpError 400 if the client disconnects, 413
+ * @throws HttpError 400 if the client disconnects or sends too many small chunks, 413
  */
 export async function* readBytes(request: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer, void> {
   let size = 0;
@@ -33,7 +33,7 @@ export async function* readBytes(request: IncomingMessage, maxBytes: number): As
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
       if (size > maxBytes) throw bodyTooLarge(maxBytes);
-      if (exceedsSmallChunks(chunk)) throw new HttpError('body_too_large', 'The body must be sent in larger chunks.');
+      if (exceedsSmallChunks(chunk)) throw badBody('incomplete_body', 'must be sent in larger chunks');
       for (let at = 0; at < chunk.length; at += MAX_PIECE_BYTES) {
         yield chunk.subarray(at, at + MAX_PIECE_BYTES);
         await new Promise(process.nextTick);

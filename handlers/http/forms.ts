@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { unlink, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Multipart, MultipartFile, MultipartValue } from '@fastify/multipart';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { FIELD_MESSAGES } from '../error-codes.js';
 import { badBody, type FieldProblem, fieldProblem, fileTooLarge, type Reason, reason } from '../errors.js';
 import type { FieldType, Upload } from '../operation.js';
 import { ImageRefusedError } from '../policy/image-metadata/errors.js';
 import { cleanImage } from '../policy/image-metadata/index.js';
-import { declaresType, describeFileType, detectImageType, HEAD_BYTES } from '../policy/image-types.js';
+import { acceptedMediaType, HEAD_BYTES } from '../policy/image-types.js';
 import { readBytes } from './body-bytes.js';
 
 /*
@@ -51,9 +50,8 @@ const MAX_NAME_LENGTH = 200;
 const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 8 * 1024;
 const MAX_HEADERS = 20;
-
-/** The maximum length of a media type that an error message quotes. Registered names are not longer (RFC 6838 section 4.2). */
-const MAX_MEDIA_TYPE_LENGTH = 255;
+/** What the parser buffers of a file while the disk writes: a few large writes are faster than many small ones. */
+const FILE_BUFFER_BYTES = 128 * 1024;
 
 const JSON_TYPE = 'application/json';
 const TEXT_TYPES = ['text/plain', JSON_TYPE];
@@ -90,6 +88,7 @@ export async function readForm(
       headerPairs: MAX_HEADERS,
       headerSize: MAX_HEADER_BYTES,
     },
+    fileHwm: FILE_BUFFER_BYTES,
     isPartAFile(name = '', type = '', fileName) {
       // Collected here, because the plugin does not yield parts with names of Object.prototype.
       if (!Object.hasOwn(fieldTypes, name)) unknown.add(name);
@@ -109,10 +108,13 @@ export async function readForm(
       if (value !== undefined || refused) seen.add(name);
     }
   } catch (error) {
-    // Thrown at the end of a form with a name of Object.prototype, which `unknown` contains.
-    if (codeOf(error) !== 'FST_PROTO_VIOLATION') {
+    const { code } = error as Partial<FastifyError>;
+    // These two are thrown at the end of a form. `unknown` contains the name of Object.prototype.
+    if (code === 'FST_INVALID_JSON_FIELD_ERROR') {
+      form.problems.push(fieldProblem('body', '', 'malformed_form', `must be valid in each part of type ${JSON_TYPE}`));
+    } else if (code !== 'FST_PROTO_VIOLATION') {
       await discardForm(form);
-      throw formError(error);
+      throw formError(error as Error);
     }
   } finally {
     body.destroy();
@@ -123,37 +125,21 @@ export async function readForm(
 
 const badForm = (message: string) => badBody('malformed_form', message);
 
-const codeOf = (error: unknown): string => (error as Partial<NodeJS.ErrnoException>).code ?? '';
-
 /** The errors of busboy, the parser of the plugin. They have no code. */
 const PARSER_ERROR = /multipart data$|^Multipart: Boundary not found$|^The needle/;
 
-/** Converts an error of the plugin to one of the contract. */
-function formError(error: unknown): unknown {
-  switch (codeOf(error)) {
-    case 'FST_PARTS_LIMIT':
-    case 'FST_FIELDS_LIMIT':
-    case 'FST_FILES_LIMIT':
-      return badForm(`must have at most ${MAX_PARTS} parts`);
-    case 'FST_INVALID_JSON_FIELD_ERROR':
-      return badForm(`must have valid JSON in every part of type ${JSON_TYPE}`);
-  }
-  return error instanceof Error && PARSER_ERROR.test(error.message)
-    ? badForm('must have a Content-Type that names its boundary, and end with its closing boundary')
-    : error;
+/** Converts an error of the plugin to one of the contract. Returns any other error unchanged. */
+function formError(error: Partial<FastifyError>): unknown {
+  if (/^FST_(PARTS|FILES|FIELDS)_LIMIT$/.test(error.code ?? '')) return badForm(`must have at most ${MAX_PARTS} parts`);
+  if (!PARSER_ERROR.test(error.message ?? '')) return error;
+  return badForm('must have a Content-Type that names its boundary, and end with its closing boundary');
 }
 
 export async function discardForm(form: Form): Promise<void> {
   for (const value of Object.values(form.fields)) {
-    if (typeof value !== 'string') await removeFile(value.path);
+    // The image store moves accepted files, so they may be missing.
+    if (typeof value !== 'string') await rm(value.path, { force: true });
   }
-}
-
-/** Removes a file, which may be missing: the image store moves accepted files. Unlike `rm`, makes only one system call. */
-async function removeFile(path: string): Promise<void> {
-  await unlink(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
 }
 
 /** Reads a part to its end. @param fieldType undefined if the contract does not declare the field */
@@ -205,7 +191,7 @@ async function readImage(part: MultipartFile, options: FormOptions): Promise<Par
     // Errors of file system calls have a `syscall`. Any other unexpected error is a bug, and results in a 500.
     throw cause instanceof Error && 'syscall' in cause ? new StoreUnavailableError('images', { cause }) : cause;
   } finally {
-    if (!accepted) await removeFile(path);
+    if (!accepted) await rm(path, { force: true });
   }
 }
 
@@ -240,28 +226,4 @@ async function spool(
   }
   await writeFile(path, checkedChunks(), { flag: 'wx', mode: 0o600 });
   return head;
-}
-
-/**
- * Returns the media type of an image, which its signature determines.
- *
- * @param head the first bytes of the image
- * @param declared the media type that the part declares, `text/plain` if none
- * @throws ImageRefusedError if the type is not accepted, or not the declared one
- */
-async function acceptedMediaType(head: Buffer, declared: string): Promise<string> {
-  const detected = detectImageType(head);
-  if (!detected) {
-    const actual = await describeFileType(head);
-    throw new ImageRefusedError('unsupported_image', actual && `${FIELD_MESSAGES.unsupported_image}, not ${actual}`);
-  }
-  const { mediaType } = detected;
-  if (!declaresType(declared, mediaType)) {
-    const shown = declared.length > MAX_MEDIA_TYPE_LENGTH ? 'another type' : declared;
-    throw new ImageRefusedError(
-      'image_type_mismatch',
-      `is declared as ${shown}, but its bytes are ${mediaType}; the part must have the header Content-Type: ${mediaType}`,
-    );
-  }
-  return mediaType;
 }

@@ -198,7 +198,8 @@ test('accepts text only as plain text, and a boolean also as JSON', async (t) =>
     await expectForm(t, `a boolean as ${type}`, parts, { private: 'true' });
   }
   const invalid = text('private', 'tru', 'Content-Type: application/json');
-  await expectMalformed(t, /valid JSON/, form(invalid, text('title', 'x')));
+  const message = 'must be valid in each part of type application/json';
+  await expectForm(t, 'invalid JSON', [invalid, text('title', 'x')], { title: 'x' }, ['', 'malformed_form', message]);
 });
 
 test('reports the size of an image without its metadata, unless stripping is disabled', async (t) => {
@@ -277,6 +278,12 @@ test('a form that is too large leaves no files', async (t) => {
   const longEpilogue = Buffer.concat([form(file('image', samples.png)), noForm]);
   for (const body of [tooLargeBody, noForm, longEpilogue])
     t.match(await post(body, chunked), { status: 413, body: { code: 'body_too_large' } });
+});
+
+test('refuses a form in tens of thousands of small chunks', async (t) => {
+  const { socket, until } = openConnection(t, url);
+  socket.write(head('Transfer-Encoding: chunked') + '1\r\nx\r\n'.repeat(30_001));
+  await until(/^HTTP\/1.1 400 .*larger chunks/s);
 });
 
 test('rejects a malformed body with 400', async (t) => {
