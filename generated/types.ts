@@ -1375,7 +1375,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is not `application/json`. */
+        /** @description The body is not `application/json`, or has a `Content-Encoding` other than `identity`. */
         JsonExpected: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1390,7 +1390,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The image is larger than the limit, the form is more than 256 KiB larger than that limit, or the image would exceed the account's storage quota. Nothing is stored. */
+        /** @description The image is larger than the limit (`file_too_large`, whatever the size of the form), the form is more than 256 KiB larger than that limit, or the image would exceed the account's storage quota. Nothing is stored. */
         FormTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1405,7 +1405,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is not `multipart/form-data`. */
+        /** @description The body is not `multipart/form-data`, or has a `Content-Encoding` other than `identity`. */
         FormExpected: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

@@ -95,11 +95,17 @@ export const notFound = () => new HttpError('not_found', 'Not found.');
 export const methodNotAllowed = (allow: string) =>
   new HttpError('method_not_allowed', 'This path does not support this method.', { Allow: allow });
 
-export const bodyTooLarge = () => new HttpError('body_too_large', 'The body is larger than this operation accepts.');
-export const fileTooLarge = () => new HttpError('file_too_large', 'The file is larger than this operation accepts.');
+export const bodyTooLarge = (maxBytes: number) =>
+  new HttpError('body_too_large', `The body must have at most ${maxBytes} bytes.`);
+export const fileTooLarge = (maxBytes: number) =>
+  new HttpError('file_too_large', `The file must have at most ${maxBytes} bytes.`);
 
-export const unsupportedMediaType = (expected: string) =>
+export const unsupportedMediaType = (expected: string | undefined) =>
   new HttpError('unsupported_media_type', `This operation takes a body of type ${expected}.`);
+
+/** Creates the 415 for a body with a `Content-Encoding`. */
+export const encodedBody = () =>
+  new HttpError('unsupported_media_type', 'The body must be sent without a Content-Encoding.');
 
 /** Creates a 429. It closes the connection, so that a client that ignores it must reconnect for each request. */
 const throttled = (code: ErrorCode, message: string, retryAfterSeconds: number) =>

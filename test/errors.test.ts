@@ -32,7 +32,10 @@ t.test('field problems have messages that can be shown to a user', async (t) => 
     [create({ title: 'a\0b' }), 'title must not contain NUL characters'],
     [create({ color: 'red' }), 'color is not a known field'],
     [create({ image: pdf }), 'image must be a JPEG, PNG, GIF, WebP or AVIF image, not PDF'],
-    [create({ image: pngAsGif }), 'image is declared as image/gif, but its bytes are image/png'],
+    [
+      create({ image: pngAsGif }),
+      'image is declared as image/gif, but its bytes are image/png; the part must have the header Content-Type: image/png',
+    ],
     [register({ name: undefined }), 'name is required'],
     [register({ name: 7 }), 'name must be a string'],
     [register({ username: 'a b' }), 'username must not contain whitespace'],

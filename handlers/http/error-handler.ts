@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ClientDisconnectedError, OverloadedError, StoreUnavailableError } from '../../db/support/errors.js';
-import { bodyTooLarge, clientClosed, HttpError, overloaded, storeUnavailable } from '../errors.js';
+import { clientClosed, HttpError, overloaded, storeUnavailable } from '../errors.js';
 
 /** Headers that may describe a payload that could not be sent. */
 const PAYLOAD_HEADERS = ['Content-Encoding', 'Content-Length', 'ETag', 'Link'] as const;
@@ -29,7 +29,6 @@ function httpErrorOf(error: unknown): HttpError {
   if (error instanceof OverloadedError) return overloaded();
   if (error instanceof ClientDisconnectedError) return clientClosed();
   const { statusCode = 500 } = error as Partial<FastifyError>;
-  if (statusCode === 413) return bodyTooLarge();
   if (statusCode >= 400 && statusCode < 500) return new HttpError('invalid_request', 'The request is not valid.');
   return new HttpError('internal_error', 'Internal server error.');
 }

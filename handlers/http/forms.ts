@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { unlink, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { Multipart, MultipartFile, MultipartValue } from '@fastify/multipart';
+import type { FastifyError, FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { FIELD_MESSAGES } from '../error-codes.js';
-import { type FieldProblem, fileTooLarge, type Reason, reason } from '../errors.js';
+import { badBody, type FieldProblem, fieldProblem, fileTooLarge, type Reason, reason } from '../errors.js';
 import type { FieldType, Upload } from '../operation.js';
 import { ImageRefusedError } from '../policy/image-metadata/errors.js';
 import { cleanImage } from '../policy/image-metadata/index.js';
-import { canonicalMediaType, describeFileType, detectImageType, HEAD_BYTES } from '../policy/image-types.js';
-import { type Part, readParts } from './multipart.js';
-import { ByteCollector } from './small-chunks.js';
+import { acceptedMediaType, HEAD_BYTES } from '../policy/image-types.js';
+import { readBytes } from './body-bytes.js';
 
 /*
- * Reads multipart forms. Parts are processed in the order in which they arrive. Text is read into memory. A file is written
- * to a temporary file in `uploadsDir`, so that memory use does not depend on the size of an upload.
+ * Reads multipart forms (RFC 7578) with @fastify/multipart. Parts are processed in the order in which they arrive. Text is read
+ * into memory. A file is written to a temporary file in `uploadsDir`, so that memory use does not depend on its size.
  *
  * The names of fields are checked here, but text values are neither converted nor validated. The schema validates them later.
  *
@@ -43,17 +44,21 @@ interface PartResult {
   refused?: Reason;
 }
 
+const MAX_PARTS = 20;
+const MAX_NAME_LENGTH = 200;
 /** The maximum size of a text. The longest field of the contract has 10,000 code points, which are at most 40,000 bytes. */
 const MAX_FIELD_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 8 * 1024;
+const MAX_HEADERS = 20;
+/** What the parser buffers of a file while the disk writes: a few large writes are faster than many small ones. */
+const FILE_BUFFER_BYTES = 128 * 1024;
 
-/** The maximum length of a media type that an error message quotes. Registered names are not longer (RFC 6838 section 4.2). */
-const MAX_MEDIA_TYPE_LENGTH = 255;
-
-const charsets = ['utf-8', 'utf8', 'us-ascii'];
-const plainEncodings = ['7bit', '8bit', 'binary'];
+const JSON_TYPE = 'application/json';
+const TEXT_TYPES = ['text/plain', JSON_TYPE];
+const PLAIN_ENCODINGS = ['7bit', '8bit', 'binary'];
 
 /**
- * Reads a multipart form to its end. Call `discardForm` when its files are no longer needed.
+ * Reads a multipart form. Call `discardForm` when its files are no longer needed.
  *
  * @param fieldTypes the types of the fields that the contract declares, by name
  * @throws HttpError 400, 413
@@ -66,105 +71,127 @@ export async function readForm(
 ): Promise<Form> {
   const form: Form = { fields: Object.create(null), problems: [] };
   const seen = new Set<string>();
+  const unknown = new Set<string>();
+  // The plugin limits the size of parts, but not that of the body. So the `raw` that it reads is the body within its limits. It
+  // has no other headers, because the plugin logs them.
+  const body = Object.assign(Readable.from(readBytes(request.raw, options.maxBodyBytes), { objectMode: false }), {
+    headers: { 'content-type': request.headers['content-type'] },
+  });
+  const limited: FastifyRequest = Object.create(request, { raw: { value: body } });
+  const parts = limited.parts({
+    limits: {
+      parts: MAX_PARTS,
+      files: MAX_PARTS,
+      fields: MAX_PARTS,
+      fieldSize: MAX_FIELD_BYTES,
+      fileSize: options.maxFileBytes,
+      headerPairs: MAX_HEADERS,
+      headerSize: MAX_HEADER_BYTES,
+    },
+    fileHwm: FILE_BUFFER_BYTES,
+    isPartAFile(name = '', type = '', fileName) {
+      // Collected here, because the plugin does not yield parts with names of Object.prototype.
+      if (!Object.hasOwn(fieldTypes, name)) unknown.add(name);
+      return fileName !== undefined || !TEXT_TYPES.includes(type);
+    },
+  });
   try {
-    for await (const part of readParts(request.raw, options.maxBodyBytes)) {
-      const { name } = part;
+    for await (const part of parts) {
+      const name = part.fieldname;
+      if (!name || name.length > MAX_NAME_LENGTH)
+        throw badForm(`must have a name of at most ${MAX_NAME_LENGTH} characters in every part`);
       const fieldType = Object.hasOwn(fieldTypes, name) ? fieldTypes[name] : undefined;
       const { value, refused } = await readPart(part, fieldType, seen.has(name), options);
       if (value !== undefined) form.fields[name] = value;
-      const isReported = fieldType === undefined && seen.has(name);
-      if (refused && !isReported) form.problems.push({ in: 'body', field: name, ...refused });
+      if (refused) form.problems.push({ in: 'body', field: name, ...refused });
       // An empty file input does not count as a value: a file with the same name may follow.
       if (value !== undefined || refused) seen.add(name);
     }
-    return form;
   } catch (error) {
-    await discardForm(form);
-    throw error;
+    const { code } = error as Partial<FastifyError>;
+    // These two are thrown at the end of a form. `unknown` contains the name of Object.prototype.
+    if (code === 'FST_INVALID_JSON_FIELD_ERROR') {
+      form.problems.push(fieldProblem('body', '', 'malformed_form', `must be valid in each part of type ${JSON_TYPE}`));
+    } else if (code !== 'FST_PROTO_VIOLATION') {
+      await discardForm(form);
+      throw formError(error as Error);
+    }
+  } finally {
+    body.destroy();
   }
+  for (const name of unknown) form.problems.push(fieldProblem('body', name, 'unknown_field'));
+  return form;
+}
+
+const badForm = (message: string) => badBody('malformed_form', message);
+
+/** The errors of busboy, the parser of the plugin. They have no code. */
+const PARSER_ERROR = /multipart data$|^Multipart: Boundary not found$|^The needle/;
+
+/** Converts an error of the plugin to one of the contract. Returns any other error unchanged. */
+function formError(error: Partial<FastifyError>): unknown {
+  if (/^FST_(PARTS|FILES|FIELDS)_LIMIT$/.test(error.code ?? '')) return badForm(`must have at most ${MAX_PARTS} parts`);
+  if (!PARSER_ERROR.test(error.message ?? '')) return error;
+  return badForm('must have a Content-Type that names its boundary, and end with its closing boundary');
 }
 
 export async function discardForm(form: Form): Promise<void> {
   for (const value of Object.values(form.fields)) {
-    if (typeof value !== 'string') await removeFile(value.path);
+    // The image store moves accepted files, so they may be missing.
+    if (typeof value !== 'string') await rm(value.path, { force: true });
   }
-}
-
-/** Removes a file, which may be missing: the image store moves accepted files. Unlike `rm`, makes only one system call. */
-async function removeFile(path: string): Promise<void> {
-  await unlink(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
 }
 
 /** Reads a part to its end. @param fieldType undefined if the contract does not declare the field */
 async function readPart(
-  part: Part,
+  part: Multipart,
   fieldType: FieldType | undefined,
   repeated: boolean,
   options: FormOptions,
 ): Promise<PartResult> {
-  const refused = repeated && fieldType !== undefined ? reason('repeated') : headerProblem(part, fieldType);
-  if (!refused) return fieldType === 'file' ? readImage(part, options) : readText(part);
-  let size = 0;
-  for await (const chunk of part.bytes) size += chunk.length;
-  return fieldType === 'file' && isEmptyFileInput(part, size) ? {} : { refused };
+  const refused = fieldType && (repeated ? reason('repeated') : problemOf(part, fieldType));
+  if (part.type === 'file' && fieldType === 'file' && !refused) return readImage(part, options);
+  if (part.type === 'file') await finished(part.file.resume());
+  if (fieldType === undefined || (fieldType === 'file' && isEmptyFileInput(part))) return {};
+  return refused ? { refused } : { value: String((part as MultipartValue).value) };
 }
 
-/** Returns the reason to refuse a part because of its headers, if any. */
-function headerProblem(part: Part, fieldType: FieldType | undefined): Reason | undefined {
-  const isFile = part.fileName !== undefined;
-  // Some clients declare a boolean as JSON. Its text is the same.
-  const isJsonBoolean = fieldType === 'boolean' && part.mediaType === 'application/json';
-  const isText = part.mediaType === undefined || part.mediaType === 'text/plain' || isJsonBoolean;
-  // Refused before its value is kept in memory, because a form may have many unknown fields.
-  if (fieldType === undefined) return reason('unknown_field');
-  if (fieldType === 'file' && !isFile && isText) return reason('not_a_file');
-  if (fieldType !== 'file' && isFile) return reason('not_text', 'must be text, not a file');
-  if (fieldType !== 'file' && !isText) return reason('not_text');
-  if (fieldType !== 'file' && part.charset !== undefined && !charsets.includes(part.charset))
-    return reason('invalid_encoding');
-  if (part.transferEncoding !== undefined && !plainEncodings.includes(part.transferEncoding)) {
+/** Returns the reason to refuse a part without reading its file, if any. */
+function problemOf(part: Multipart, fieldType: FieldType): Reason | undefined {
+  if (!PLAIN_ENCODINGS.includes(part.encoding))
     return reason('invalid_encoding', 'must be sent without a transfer encoding');
-  }
+  if (fieldType === 'file') return part.type === 'file' ? undefined : reason('not_a_file');
+  if (part.type === 'file')
+    return part.filename === undefined ? reason('not_text') : reason('not_text', 'must be text, not a file');
+  // Some clients declare a boolean as JSON.
+  if (fieldType === 'boolean' && typeof part.value === 'boolean') return undefined;
+  if (part.mimetype === JSON_TYPE) return reason('not_text');
+  if (part.valueTruncated) return reason('too_long', `must have at most ${MAX_FIELD_BYTES} bytes`);
+  // busboy has replaced invalid bytes by this character. It does not tell whether they were valid.
+  if (String(part.value).includes('\ufffd')) return reason('invalid_encoding', 'must be UTF-8 text without U+FFFD');
   return undefined;
 }
 
 /** Returns whether a part is a file input without a selected file. Browsers send it as an empty file with an empty name. */
-const isEmptyFileInput = (part: Part, size: number) => part.fileName === '' && size === 0;
-
-async function readText(part: Part): Promise<PartResult> {
-  const received = new ByteCollector();
-  let size = 0;
-  for await (const chunk of part.bytes) {
-    size += chunk.length;
-    if (size <= MAX_FIELD_BYTES) received.add(chunk);
-  }
-  if (size > MAX_FIELD_BYTES) return { refused: reason('too_long', `must have at most ${MAX_FIELD_BYTES} bytes`) };
-  try {
-    return { value: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(received.bytes()) };
-  } catch {
-    return { refused: reason('invalid_encoding') };
-  }
-}
+const isEmptyFileInput = (part: Multipart) => part.type === 'file' && part.filename === '' && part.file.bytesRead === 0;
 
 /** Writes an image to a temporary file, validates it and, if `stripMetadata` is true, removes its metadata. */
-async function readImage(part: Part, options: FormOptions): Promise<PartResult> {
+async function readImage(part: MultipartFile, options: FormOptions): Promise<PartResult> {
   const path = join(options.uploadsDir, `${randomUUID()}.upload`);
   let accepted = false;
   try {
-    const { size, head } = await spool(part.bytes, path, options);
-    if (isEmptyFileInput(part, size)) return {};
-    const mediaType = await acceptedMediaType(head, part.mediaType);
-    const cleanedSize = await cleanImage({ path, size, mediaType }, options);
+    const head = await spool(part.file, path, options);
+    if (isEmptyFileInput(part)) return {};
+    const mediaType = await acceptedMediaType(head, part.mimetype);
+    const size = await cleanImage({ path, size: part.file.bytesRead, mediaType }, options);
     accepted = true;
-    return { value: { path, size: cleanedSize, mediaType } };
+    return { value: { path, size, mediaType } };
   } catch (cause) {
     if (cause instanceof ImageRefusedError) return { refused: reason(cause.fieldCode, cause.message) };
     // Errors of file system calls have a `syscall`. Any other unexpected error is a bug, and results in a 500.
     throw cause instanceof Error && 'syscall' in cause ? new StoreUnavailableError('images', { cause }) : cause;
   } finally {
-    if (!accepted) await removeFile(path);
+    if (!accepted) await rm(path, { force: true });
   }
 }
 
@@ -172,54 +199,31 @@ async function readImage(part: Part, options: FormOptions): Promise<PartResult> 
 const SPACE_CHECK_INTERVAL_BYTES = 1024 * 1024;
 
 /**
- * Writes chunks to a new file. Returns its size, and its first bytes, at most `HEAD_BYTES`.
+ * Writes a file of a form to the disk. Returns its first bytes, at most `HEAD_BYTES`.
  *
  * @throws HttpError 413 if the file becomes too large, 400 or 413 if the form fails
  * @throws StoreUnavailableError if the disk has too little free space
  */
 async function spool(
-  bytes: AsyncIterable<Buffer>,
+  file: MultipartFile['file'],
   path: string,
   { maxFileBytes, hasFreeSpace }: FormOptions,
-): Promise<{ size: number; head: Buffer }> {
-  let size = 0;
+): Promise<Buffer> {
+  const refuse = () => file.destroy(fileTooLarge(maxFileBytes));
+  if (file.truncated) refuse();
+  file.once('limit', refuse);
   let nextSpaceCheckAt = 0;
   let head = Buffer.alloc(0);
   async function* checkedChunks(): AsyncGenerator<Buffer> {
-    for await (const chunk of bytes) {
-      size += chunk.length;
-      if (size > maxFileBytes) throw fileTooLarge();
-      if (size > nextSpaceCheckAt) {
+    for await (const chunk of file) {
+      if (file.bytesRead > nextSpaceCheckAt) {
         if (!(await hasFreeSpace())) throw new StoreUnavailableError('images');
-        nextSpaceCheckAt = size + SPACE_CHECK_INTERVAL_BYTES;
+        nextSpaceCheckAt = file.bytesRead + SPACE_CHECK_INTERVAL_BYTES;
       }
       if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
       yield chunk;
     }
   }
   await writeFile(path, checkedChunks(), { flag: 'wx', mode: 0o600 });
-  return { size, head };
-}
-
-/**
- * Returns the media type of an image, which its signature determines.
- *
- * @param head the first bytes of the image
- * @param declaredType the media type that the part declares, if any
- * @throws ImageRefusedError if the type is not accepted, or not the declared one
- */
-async function acceptedMediaType(head: Buffer, declaredType: string | undefined): Promise<string> {
-  const detected = detectImageType(head);
-  if (!detected) {
-    const actual = await describeFileType(head);
-    throw new ImageRefusedError('unsupported_image', actual && `${FIELD_MESSAGES.unsupported_image}, not ${actual}`);
-  }
-  const { mediaType } = detected;
-  // RFC 2046 section 4.5.1: application/octet-stream means an unknown type.
-  const declared = declaredType === 'application/octet-stream' ? undefined : declaredType;
-  if (declared !== undefined && canonicalMediaType(declared) !== mediaType) {
-    const shown = declared.length > MAX_MEDIA_TYPE_LENGTH ? 'another type' : declared;
-    throw new ImageRefusedError('image_type_mismatch', `is declared as ${shown}, but its bytes are ${mediaType}`);
-  }
-  return mediaType;
+  return head;
 }

@@ -3,20 +3,20 @@ import type { OperationId } from '../../generated/types.js';
 import * as generated from '../../generated/validators.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
 import type { FieldCode } from '../error-codes.js';
-import { badRequest, type FieldProblem, HttpError, notFound, type Reason, reason } from '../errors.js';
+import { badRequest, type FieldProblem, fieldProblem, notFound, reason } from '../errors.js';
 import type { FieldType, Operation } from '../operation.js';
 import { normalizeEmail } from '../policy/emails.js';
 import { rules, type ValidatedRequest } from '../rules.js';
 import { authenticate } from './authenticate.js';
-import { parsedBody, type RequestBody } from './bodies.js';
+import { type RequestBody, readBody } from './bodies.js';
 import { type Validate, validateFields } from './field-validation.js';
-import { discardForm, type Form, readForm } from './forms.js';
+import { discardForm, type Form, type FormOptions } from './forms.js';
 import { isRepeated } from './raw-headers.js';
 
 /*
  * Reads and validates a request, in this order:
  *
- * 1. A form is read, if there is one. A JSON body has already been parsed (see bodies.ts).
+ * 1. The body is read, if there is one.
  * 2. A request with a body is authenticated again: the body may have taken minutes to arrive, and the session may have ended.
  * 3. Query parameters and form fields are converted to their types. These, header parameters and a JSON body are validated
  *    against the schemas of the contract.
@@ -58,16 +58,17 @@ const NUL_OR_UNPAIRED_SURROGATE = /\0|\p{Surrogate}/u;
  * @throws StoreUnavailableError if the session cannot be read, or an uploaded file cannot be stored
  */
 export async function readInput(request: FastifyRequest, operation: Operation, context: AppContext): Promise<Input> {
-  const form = await readFormOf(request, operation, context);
+  const received = await readBody(request, operation, formOptionsOf(context));
+  const form = received.kind === 'form' ? received.form : undefined;
   const discard = async () => {
     if (form) await discardForm(form);
   };
   try {
-    const user = await reauthenticate(request, context);
+    const user = request.user && received.kind !== 'none' ? await authenticate(request, context) : request.user;
     const query = coerceAll(request.query as Fields, operation.query);
     const queryProblems = validateFields(validators[operation.id].query, query, 'query');
     const headers = validateHeaderParameters(request, operation);
-    const body = form ? validateForm(form, operation) : validateBody(parsedBody(request), operation);
+    const body = validateBody(received, operation);
     const bodyFields = body.fields ?? {};
     const validated = {
       fieldNames: [...Object.keys(bodyFields), ...(form?.problems ?? []).map(({ field }) => field)],
@@ -86,31 +87,13 @@ export async function readInput(request: FastifyRequest, operation: Operation, c
   }
 }
 
-/** Returns the user. Authenticates the request again if it has a body. */
-async function reauthenticate(request: FastifyRequest, context: AppContext): Promise<AuthenticatedUser | undefined> {
-  return request.user && parsedBody(request).kind !== 'none' ? authenticate(request, context) : request.user;
-}
-
-async function readFormOf(
-  request: FastifyRequest,
-  { body }: Operation,
-  { config, uploadsDir, embedded }: AppContext,
-): Promise<Form | undefined> {
-  if (parsedBody(request).kind !== 'form') return undefined;
-  return readForm(request, body?.fields ?? {}, {
-    maxFileBytes: config.uploadMaxBytes,
-    maxBodyBytes: config.uploadMaxBytes + FORM_MARGIN_BYTES,
-    uploadsDir,
-    hasFreeSpace: async () => embedded === undefined || embedded.freeSpace.check(),
-    stripMetadata: config.uploadStripMetadata,
-  }).catch(formOfError);
-}
-
-/** Converts a 400 of `readForm` to an empty form with its problems, so that they are reported together with others. */
-function formOfError(error: unknown): Form {
-  if (error instanceof HttpError && error.problems) return { fields: {}, problems: [...error.problems] };
-  throw error;
-}
+const formOptionsOf = ({ config, uploadsDir, embedded }: AppContext): FormOptions => ({
+  maxFileBytes: config.uploadMaxBytes,
+  maxBodyBytes: config.uploadMaxBytes + FORM_MARGIN_BYTES,
+  uploadsDir,
+  hasFreeSpace: async () => embedded === undefined || embedded.freeSpace.check(),
+  stripMetadata: config.uploadStripMetadata,
+});
 
 /** Returns the path parameters. Throws HttpError 404 if one of them has a value that no id or name can have. */
 function readPath(request: FastifyRequest, operation: Operation): Fields {
@@ -143,35 +126,34 @@ function validateHeaderParameters({ raw }: FastifyRequest, operation: Operation)
   return { fields, problems };
 }
 
-const refusedBody = (why: Reason): Validation => ({
+const refusedBody = (code: FieldCode): Validation => ({
   fields: undefined,
-  problems: [{ in: 'body', field: '', ...why }],
+  problems: [fieldProblem('body', '', code)],
 });
 
 function validateBody(received: RequestBody, operation: Operation): Validation {
   const validate = validators[operation.id].body;
-  if (received.kind === 'invalid') return refusedBody(received.reason);
-  if (received.kind === 'none') {
-    return { fields: undefined, problems: operation.body ? validateFields(validate, {}, 'body') : [] };
+  switch (received.kind) {
+    case 'invalid':
+      return { fields: undefined, problems: received.problems };
+    case 'none':
+      return { fields: undefined, problems: operation.body ? validateFields(validate, {}, 'body') : [] };
+    case 'form':
+      return validateForm(received.form, operation);
   }
-  const value = received.kind === 'json' ? received.value : undefined;
+  const { value } = received;
   // For an operation without a body, the schema reports the fields of an object as unknown. `{}` is valid, unless the operation
   // refuses it.
-  if (!operation.body && (operation.refusesEmptyObject || !isObject(value)))
-    return refusedBody(reason('unexpected_body'));
-  if (!isObject(value)) return refusedBody(reason('not_an_object'));
+  if (!operation.body && (operation.refusesEmptyObject || !isObject(value))) return refusedBody('unexpected_body');
+  if (!isObject(value)) return refusedBody('not_an_object');
   const fields = normalizeEmails(value, operation);
   return { fields, problems: validateFields(validate, fields, 'body') };
 }
 
-/**
- * Validates a form. A field for which `readForm` has reported a problem gets no further problem from the schema. If the problem
- * is one of the whole form, whose field name is empty, the schema is not checked.
- */
+/** Validates a form. A field for which `readForm` has reported a problem gets no further problem from the schema. */
 function validateForm(form: Form, operation: Operation): Validation {
   const fields = normalizeEmails(coerceAll(form.fields, operation.body?.fields ?? {}), operation);
   const reported = new Set(form.problems.map(({ field }) => field));
-  if (reported.has('')) return { fields, problems: form.problems };
   const problems = validateFields(validators[operation.id].body, fields, 'body');
   // If all fields were refused, `fields` is empty, and the schema reports that the form changes nothing. Omits this problem.
   const fromSchema = problems.filter(({ field }) => (field === '' ? reported.size === 0 : !reported.has(field)));

@@ -17,7 +17,8 @@ import { ERROR_STATUSES } from '../error-codes.js';
 import { badRequest, fieldProblem, notFound, shuttingDown } from '../errors.js';
 import { isDecodable } from '../percent-encoding.js';
 import type { Tracing } from '../tracing/index.js';
-import { limitDrain, registerBodyParser } from './bodies.js';
+import { acceptBodies } from './bodies.js';
+import { limitDrain } from './body-bytes.js';
 import { delayClose, refuseConnect, respondToClientError } from './client-errors.js';
 import { limitConnections, readConnectionLimits } from './connections.js';
 import { registerCors } from './cors.js';
@@ -44,7 +45,7 @@ import { startSlowReaderSweep } from './slow-readers.js';
  *    and Host header (400); normalization of malformed media types.
  * 3. The onRequest hook of the route runs: authentication (401) and cross-site check (403), or the response to a method
  *    that the path does not support (405).
- * 4. The body parser runs. Then the handler validates the input (400, 404, 413, 415) and runs the operation.
+ * 4. The handler reads the body and validates the input (400, 404, 413, 415), and runs the operation.
  * 5. During a shutdown, onSend tells the client to close the connection. If the body of the request is still arriving, onSend
  *    delays the close, so that the client receives the response. onResponse limits how much of an unread body is drained.
  * 6. When the response has been sent or its connection has closed, the request is recorded in the metrics and may be logged.
@@ -184,7 +185,7 @@ export async function buildServer(
   server.addHook('onClose', async () => stopSweep());
 
   const addRoutesForOtherMethods = trackMethods(server);
-  registerBodyParser(server);
+  await acceptBodies(server);
   await registerDocs(server, document, budget);
   await registerOperations(server, document.parsed, context, trustedOrigins, { budget, imageBudget });
   addRoutesForOtherMethods();

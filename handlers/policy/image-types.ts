@@ -1,4 +1,6 @@
 import { extname } from 'node:path';
+import { FIELD_MESSAGES } from '../error-codes.js';
+import { ImageRefusedError } from './image-metadata/errors.js';
 
 /** An image type that may be uploaded, and the file extension under which it is stored. */
 interface ImageType {
@@ -21,10 +23,10 @@ export const HEAD_BYTES = 4096;
 const aliases = new Map([
   ['image/jpg', 'image/jpeg'],
   ['image/apng', 'image/png'],
+  ['image/vnd.mozilla.apng', 'image/png'],
 ]);
 
-/** Returns the canonical name of a media type that a client declared. */
-export const canonicalMediaType = (declared: string) => aliases.get(declared) ?? declared;
+const canonicalType = (mediaType: string) => aliases.get(mediaType) ?? mediaType;
 
 /**
  * Returns the type of an image by the signature at its beginning, or undefined if unknown. Does not check the rest of the
@@ -67,16 +69,53 @@ export function extensionOf(mediaType: string): string {
   return type.extension;
 }
 
+/** Media types that leave the type of an image open. Some clients can declare nothing else. */
+const openTypes = ['application/octet-stream', 'image/*'];
+
+/** Returns whether a declared media type, or one in a list with commas, is the type of an image or leaves it open. */
+const declaresType = (declared: string, mediaType: string): boolean =>
+  declared
+    .split(',')
+    .map((type) => type.trim())
+    .some((type) => openTypes.includes(type) || canonicalType(type) === mediaType);
+
+/** The maximum length of a media type that an error message quotes. Registered names are not longer (RFC 6838 section 4.2). */
+const MAX_MEDIA_TYPE_LENGTH = 255;
+
+/**
+ * Returns the media type of an image, which its signature determines.
+ *
+ * @param head the first bytes of the image
+ * @param declared the media type that the part declares, `text/plain` if none
+ * @throws ImageRefusedError if the type is not accepted, or not the declared one
+ */
+export async function acceptedMediaType(head: Buffer, declared: string): Promise<string> {
+  const detected = detectImageType(head);
+  if (!detected) {
+    const actual = await describeFileType(head);
+    throw new ImageRefusedError('unsupported_image', actual && `${FIELD_MESSAGES.unsupported_image}, not ${actual}`);
+  }
+  const { mediaType } = detected;
+  if (!declaresType(declared, mediaType)) {
+    const shown = declared.length > MAX_MEDIA_TYPE_LENGTH ? 'another type' : declared;
+    throw new ImageRefusedError(
+      'image_type_mismatch',
+      `is declared as ${shown}, but its bytes are ${mediaType}; the part must have the header Content-Type: ${mediaType}`,
+    );
+  }
+  return mediaType;
+}
+
 /**
  * Returns the type of a rejected file, such as "HEIC" or "PDF", by its first bytes. Returns undefined if the type is unknown.
  * Only for messages: `detectImageType` decides which files are accepted.
  */
-export async function describeFileType(head: Uint8Array): Promise<string | undefined> {
+async function describeFileType(head: Uint8Array): Promise<string | undefined> {
   // Loaded on demand because files are rarely rejected.
   const { fileTypeFromBuffer } = await import('file-type');
   const type = await fileTypeFromBuffer(head).catch(() => undefined);
   // The library skips byte-order marks and ID3 tags, so it may detect an accepted type although `detectImageType` does not.
   // A message such as "must be a PNG, not PNG" would be confusing.
-  if (!type || imageTypes.some(({ mediaType }) => mediaType === canonicalMediaType(type.mime))) return undefined;
+  if (!type || imageTypes.some(({ mediaType }) => mediaType === canonicalType(type.mime))) return undefined;
   return type.ext.toUpperCase();
 }

@@ -3,11 +3,13 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import type { FieldCode } from '../../handlers/error-codes.js';
 import { reason } from '../../handlers/errors.js';
+import { acceptBodies } from '../../handlers/http/bodies.js';
 import { respondToError } from '../../handlers/http/error-handler.js';
 import { discardForm, type FormOptions, readForm } from '../../handlers/http/forms.js';
 import type { FieldType } from '../../handlers/operation.js';
@@ -41,7 +43,7 @@ let temporaryFiles: { mode: number; bytes: Buffer }[] = [];
 let failures: unknown[] = [];
 
 const app = Fastify({ requestTimeout: 20_000 });
-app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null));
+await acceptBodies(app);
 app.setErrorHandler(respondToError);
 app.post('/', async (request) => {
   // Tests send these headers to delay the reading of a form.
@@ -89,8 +91,8 @@ const part = (headers: string[], bytes: string | Uint8Array = '') =>
 const form = (...parts: Buffer[]) => Buffer.concat([...parts, Buffer.from(`--${BOUNDARY}--\r\n`)]);
 const text = (name: string, value: string | Uint8Array, ...headers: string[]) =>
   part([`Content-Disposition: form-data; name="${name}"`, ...headers], value);
-const file = (name: string, bytes: string | Uint8Array, type?: string, fileName = 'a.bin') =>
-  text(`${name}"; filename="${fileName}`, bytes, ...(type === undefined ? [] : [`Content-Type: ${type}`]));
+const file = (name: string, bytes: string | Uint8Array, type = 'application/octet-stream', fileName = 'a.bin') =>
+  text(`${name}"; filename="${fileName}`, bytes, `Content-Type: ${type}`);
 
 const head = (...headers: string[]) =>
   ['POST / HTTP/1.1', 'Host: x', `Content-Type: ${CONTENT_TYPE}`, ...headers, CRLF].join(CRLF);
@@ -167,16 +169,26 @@ test('parses text fields', async (t) => {
   await expectForm(t, 'too long', tooLong, { text: 'y' }, ['title', 'too_long', 'must have at most 65536 bytes']);
 });
 
-test('accepts text only as plain UTF-8, and a boolean also as JSON', async (t) => {
-  for (const header of ['Content-Type: Text/Plain; charset=UTF-8', 'Content-Type: text/plain; charset="utf-8"']) {
-    await expectForm(t, header, [text('title', 'é', header)], { title: 'é' });
+test('decodes text in its charset', async (t) => {
+  const latin1 = Buffer.from('é', 'latin1');
+  for (const [header, bytes] of [
+    ['Content-Type: Text/Plain; charset=UTF-8', 'é'],
+    ['Content-Type: text/plain; charset="utf-8"', 'é'],
+    ['Content-Type: text/plain; charset=ISO-8859-1\r\nContent-Transfer-Encoding: 8bit', latin1],
+  ] as const) {
+    await expectForm(t, header, [text('title', bytes, header)], { title: 'é' });
   }
+  const message = 'must be UTF-8 text without U+FFFD';
+  for (const header of ['Content-Type: text/plain', 'Content-Type: text/plain; charset=utf-8']) {
+    await expectForm(t, header, [text('title', latin1, header)], {}, ['title', 'invalid_encoding', message]);
+  }
+});
+
+test('accepts text only as plain text, and a boolean also as JSON', async (t) => {
   for (const [header, ...problem] of [
     ['Content-Type: application/json', 'not_text'],
     ['Content-Type: application/octet-stream', 'not_text'],
     ['Content-Type: image/png', 'not_text'],
-    ['Content-Type: text/plain; charset=iso-8859-1', 'invalid_encoding'],
-    ['Content-Type: text/plain; charset=UTF-16LE', 'invalid_encoding'],
     ['Content-Transfer-Encoding: base64', 'invalid_encoding', 'must be sent without a transfer encoding'],
   ] as [string, FieldCode, string?][]) {
     await expectForm(t, header, [text('title', '"x"', header)], {}, ['title', ...problem]);
@@ -185,6 +197,9 @@ test('accepts text only as plain UTF-8, and a boolean also as JSON', async (t) =
     const parts = [text('private', 'true', `Content-Type: ${type}`)];
     await expectForm(t, `a boolean as ${type}`, parts, { private: 'true' });
   }
+  const invalid = text('private', 'tru', 'Content-Type: application/json');
+  const message = 'must be valid in each part of type application/json';
+  await expectForm(t, 'invalid JSON', [invalid, text('title', 'x')], { title: 'x' }, ['', 'malformed_form', message]);
 });
 
 test('reports the size of an image without its metadata, unless stripping is disabled', async (t) => {
@@ -198,9 +213,10 @@ test('names the declared and the actual type of an image', async (t) => {
   for (const [type, shown] of [
     ['image/jpeg; q=1', 'image/jpeg'],
     ['__proto__', '__proto__'],
+    ['', 'text/plain'],
     [`image/${'x'.repeat(250)}`, 'another type'],
   ] as const) {
-    const message = `is declared as ${shown}, but its bytes are image/png`;
+    const message = `is declared as ${shown}, but its bytes are image/png; the part must have the header Content-Type: image/png`;
     await expectForm(t, type, [file('image', samples.png, type)], {}, ['image', 'image_type_mismatch', message]);
   }
 });
@@ -209,10 +225,9 @@ test('recognizes file parts', async (t) => {
   for (const headers of [
     ['Content-Disposition: form-data; name="image"', 'Content-Type: application/octet-stream'],
     ['Content-Disposition: form-data; name="image"', 'Content-Type: image/png'],
-    ['Content-Disposition: form-data; name="image"; filename="a.png"', 'Content-Type: '],
-    ['Content-Disposition: form-data; name=image; filename=a.png'],
-    ['content-disposition:form-data;filename="a;b.png";name="image"'],
-    ['Content-Disposition: form-data; name="image"; filename*=UTF-8\'\'%e2%82%ac.png'],
+    ['Content-Disposition: form-data; name=image; filename=a.png', 'Content-Type: image/*'],
+    ['content-disposition:form-data;filename="a;b.png";name="image"', 'content-type:image/png'],
+    ['Content-Disposition: form-data; name="image"; filename*=UTF-8\'\'%e2%82%ac.png', 'Content-Type: image/png'],
     ['Content-Disposition: form-data; name="image"; filename=""', 'Content-Type: image/png'],
   ]) {
     await expectImage(t, headers.join(', '), [part(headers, samples.png)], 'image/png', samples.png);
@@ -244,9 +259,9 @@ test('reports all unknown and misplaced fields', async (t) => {
   t.match(body.problems, [
     { field: 'image', code: 'repeated' },
     { field: 'text', ...reason('not_text', 'must be text, not a file') },
-    { field: 'other', code: 'unknown_field' },
     { field: 'cover', code: 'unsupported_image' },
     { field: 'cover', code: 'repeated' },
+    { field: 'other', code: 'unknown_field' },
   ]);
   const stored = temporaryFiles.map(({ bytes }) => bytes);
   t.strictSame(stored, [samples.png], 'only the first file is stored');
@@ -265,6 +280,12 @@ test('a form that is too large leaves no files', async (t) => {
     t.match(await post(body, chunked), { status: 413, body: { code: 'body_too_large' } });
 });
 
+test('refuses a form in tens of thousands of small chunks', async (t) => {
+  const { socket, until } = openConnection(t, url);
+  socket.write(head('Transfer-Encoding: chunked') + '1\r\nx\r\n'.repeat(30_001));
+  await until(/^HTTP\/1.1 400 .*larger chunks/s);
+});
+
 test('rejects a malformed body with 400', async (t) => {
   const whole = form(text('title', 'x'), file('image', samples.png));
   for (const boundary of ['', '""', 'x'.repeat(300)]) {
@@ -276,21 +297,33 @@ test('rejects a malformed body with 400', async (t) => {
   for (const header of [
     'Content-Disposition: form-data',
     'Content-Disposition: form-data; name=""',
-    'Content-Disposition: form-data; name="title',
-    'Content-Disposition: attachment; name="title"',
-    'Content-Disposition form-data; name="title"',
-    'Content-Disposition: form-data;\r name="title"',
     `Content-Disposition: form-data; name="${'x'.repeat(201)}"`,
     `Content-Disposition: form-data; name="${'x'.repeat(100_000)}"`,
   ]) {
-    await expectMalformed(t, /Content-Disposition|headers/, form(part([header], 'x'), text('title', 'x')));
-    await expectMalformed(t, /Content-Disposition|headers/, form(file('image', samples.png), part([header], 'x')));
+    await expectMalformed(t, /a name/, form(part([header], 'x'), text('title', 'x')));
+    await expectMalformed(t, /a name/, form(file('image', samples.png), part([header], 'x')));
   }
-  await expectMalformed(t, /headers/, Buffer.from(`--${BOUNDARY}\r\nContent-Disp\r\n--${BOUNDARY}--\r\n`));
-  await expectMalformed(t, /Content-Disposition|headers/, Buffer.from(`--${BOUNDARY}\r\n\r\n--${BOUNDARY}--\r\n`));
-  const many = Array.from({ length: 101 }, (_, n) => text(`f${n}`, ''));
-  await expectMalformed(t, /at most 100 parts/, form(...many));
-  t.equal((await post(form(...many.slice(1)))).status, 200, 'maximum number of parts');
+});
+
+test('stops parsing a form with more than 20 parts', async (t) => {
+  const parts = Array.from({ length: 21 }, (_, n) => text(`f${n}`, ''));
+  t.equal((await post(form(...parts.slice(1)))).status, 200, 'maximum number of parts');
+  for (const body of [form(...parts), form(file('image', samples.png), ...parts)])
+    await expectMalformed(t, /at most 20 parts/, body);
+
+  const { resume } = Readable.prototype;
+  t.teardown(() => {
+    Readable.prototype.resume = resume;
+  });
+  let streams = 0;
+  // The parser calls this for each part that it skips.
+  Readable.prototype.resume = function (this: Readable) {
+    streams += 1;
+    return resume.call(this);
+  };
+  const emptyParts = Buffer.from('\r\n--a'.repeat(13_000));
+  await expectMalformed(t, /at most 20 parts/, emptyParts, 'multipart/form-data; boundary=a');
+  t.ok(streams < 6_500, `${streams} of 13000 parts`);
 });
 
 test('rejects a form that ends while one of its parts is being read', async (t) => {
@@ -369,7 +402,7 @@ test('responds while the body is still arriving, and keeps the connection', asyn
   for (const [status, opening] of [
     [413, Buffer.concat([file('image', '').subarray(0, -2), rest])],
     [413, Buffer.concat([text('title', '').subarray(0, -2), rest])],
-    [400, part(['Content-Type: text/plain'], 'x')],
+    [400, Buffer.concat([part(['Content-Disposition: form-data'], 'x'), text('title', 'x')])],
   ] as const) {
     const connection = openConnection(t, url);
     const length = opening.length + rest.length;
@@ -382,12 +415,6 @@ test('responds while the body is still arriving, and keeps the connection', asyn
     connection.socket.write(next);
     await connection.until(/\}HTTP\/1.1 200 .*"title":"next"/s);
   }
-});
-
-test('rejects a body with an excessive Content-Length without reading it', async (t) => {
-  const { socket, until } = openConnection(t, url);
-  socket.write(head(`Content-Length: ${options.maxBodyBytes + 1}`));
-  await until(/^HTTP\/1.1 413 /);
 });
 
 test('returns 503 while the disk fails and 500 for any other error, and then accepts uploads again', async (t) => {

@@ -54,7 +54,7 @@ const FORM_BODIES: Bodies = {
     bodyOfType(FORM_TYPE, '--form\r\nContent-Dis'),
     bodyOfType(FORM_TYPE, `${PART}\r\n--form\r\n`),
     // A part without a name.
-    bodyOfType(FORM_TYPE, '--form\r\nContent-Type: text/plain\r\n\r\nx\r\n--form--\r\n'),
+    bodyOfType(FORM_TYPE, '--form\r\nContent-Disposition: form-data\r\n\r\nx\r\n--form--\r\n'),
     bodyOfType(FORM_TYPE, '{}'),
   ],
 };
@@ -63,7 +63,7 @@ const FORM_BODIES: Bodies = {
 export const mediaTypeRules = withBody.map((operation) =>
   rule(
     `bodies.type.${operation.id}`,
-    `${methodAndPath(operation)} compares the media type of the body ignoring case and parameters, and returns 415 for other types. A missing body returns 400 and names the required fields; a malformed body returns 400.`,
+    `${methodAndPath(operation)} compares the media type of the body ignoring case and parameters, and returns 415 for other types and for a Content-Encoding other than identity. A missing body returns 400 and names the required fields; a malformed body returns 400.`,
     async (users) => {
       const { send } = await getSender(users, operation);
       const request = validRequest(operation);
@@ -71,7 +71,7 @@ export const mediaTypeRules = withBody.map((operation) =>
         ? JSON_BODIES
         : FORM_BODIES;
       for (const type of acceptedTypes) {
-        for (const framing of [{}, CHUNKED]) {
+        for (const framing of [{}, CHUNKED, { 'Content-Encoding': 'identity' }]) {
           const headers = { ...contentType(type), ...framing };
           const response = await send(400, request, { body: withUnknownField, headers });
           const isNamed = response.body.errors?.some(({ field }: { field: string }) => field === 'extra');
@@ -81,6 +81,10 @@ export const mediaTypeRules = withBody.map((operation) =>
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', ';;', ...rejectedTypes])
         expectErrorShape(await send(415, request, bodyOfType(type, '{"title":"x"}')));
       expectErrorShape(await send(415, request, { body: 'hello' }));
+      for (const framing of [{}, CHUNKED]) {
+        const headers = { ...contentType(acceptedTypes[0] ?? ''), 'Content-Encoding': 'gzip', ...framing };
+        expectErrorShape(await send(415, request, { body: withUnknownField, headers }));
+      }
 
       const absent = absentFields(operation);
       for (const content of [{}, ...EMPTY_BODIES]) expectProblems(await send(400, request, content), ...absent);

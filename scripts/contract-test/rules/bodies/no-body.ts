@@ -19,6 +19,7 @@ const BODIES: [content: RequestContent, ...fields: string[]][] = [
   [{ ...FORM, headers: { ...FORM.headers, ...CHUNKED } }],
   [bodyOfType('application/octet-stream', new Uint8Array([0, 1, 2]))],
   [{ body: 'hello' }],
+  [{ body: 'hello', headers: { ...contentType(JSON_TYPE), 'Content-Encoding': 'gzip' } }],
 ];
 
 /** Bodies that a parser may fail on or mistake for an empty body. */

@@ -15,7 +15,7 @@ const login = (body: string): InvalidRequest => ['POST /auth/login', bodyOfType(
 const TITLE = { name: 'title', content: 'A title' };
 const BLANK_TITLE = { name: 'title', content: ' ' };
 const UNKNOWN = { name: 'größe', content: '1' };
-const IMAGE = { name: 'image', content: samples.png, fileName: 'a.png' };
+const IMAGE = { name: 'image', content: samples.png, fileName: 'a.png', type: 'image/png' };
 const PDF = { ...IMAGE, content: '%PDF-1.7' };
 const MANY_NAMES = Array.from({ length: 40 }, (_, index) => `unknown${index}`);
 

@@ -28,7 +28,7 @@ export const partRules = [
       for (const emptyInput of [
         EMPTY_FILE_INPUT,
         { ...EMPTY_FILE_INPUT, type: 'image/png' },
-        imagePart(Buffer.alloc(0), undefined, ''),
+        { ...EMPTY_FILE_INPUT, type: 'text/plain' },
       ]) {
         const { response, image } = await submit(emptyInput, ...fields);
         expectEqual(response, 'the image', image, expected);
@@ -78,6 +78,20 @@ export const partRules = [
       expectProblemCodes(await send(400, textPart('image', 'x')), 'body.image not_a_file');
       const { name } = otherField;
       expectProblems(await send(400, PNG, { ...PNG, name }), `body.${name}`);
+    },
+  ),
+
+  rule(
+    'uploads.forms.charset',
+    'A text that declares a charset, such as ISO-8859-1, is decoded with it. Without one, it is UTF-8.',
+    async (users) => {
+      const { send } = (await getUploader(users, CREATE_FORM)).user;
+      const title = { name: 'title', content: Buffer.from('Grüße', 'latin1') };
+      const latin1 = { ...title, type: 'text/plain; charset=ISO-8859-1\r\nContent-Transfer-Encoding: 8bit' };
+      const response = await send(201, 'POST /posts/create', rawForm(latin1, textPart('text', 'Grüße')));
+      expectEqual(response, 'title and text', [response.body.title, response.body.text], ['Grüße', 'Grüße']);
+      const undeclared = await send(400, 'POST /posts/create', rawForm(title, textPart('text', 'Grüße')));
+      expectProblemCodes(undeclared, 'body.title invalid_encoding');
     },
   ),
 

@@ -44,17 +44,18 @@ export const sizeRules = [
 
   ...formRules(
     'size.refused',
-    'returns 413 file_too_large for an image one byte larger than 5 MiB, and stores nothing.',
+    'returns 413 file_too_large, with a message that names the limit in bytes, for an image one byte larger than 5 MiB, and stores nothing.',
     async (uploader) => {
       const before = await uploader.readImage();
       const response = expectCode(await sendTooLarge(uploader), 'file_too_large');
+      expectThat(response.body.message.includes(`${MAX_IMAGE_BYTES} bytes`), 'the limit in the message', response);
       expectEqual(response, 'the image, as before', await uploader.readImage(), before);
     },
   ),
 
   rule(
     'uploads.size.form',
-    'A form may contain an image of exactly 5 MiB and the longest title and text. A form of more than 5 MiB + 256 KiB returns 413 body_too_large.',
+    'A form may contain an image of exactly 5 MiB and the longest title and text. A form of more than 5 MiB + 256 KiB returns 413 body_too_large, with a message that names the limit in bytes, unless its image is too large.',
     async (users) => {
       const uploader = await getUploader(users, CREATE_FORM);
       const { send } = uploader.user;
@@ -72,8 +73,12 @@ export const sizeRules = [
         return send(status, 'POST /posts/create', { body, headers: { ...headers, ...framing } });
       };
       expectProblemCodes(await sendForm(400, MAX_FORM_BYTES), 'body.text too_long');
-      for (const framing of [{}, CHUNKED])
-        expectCode(await sendForm(413, MAX_FORM_BYTES + 1, framing), 'body_too_large');
+      for (const framing of [{}, CHUNKED]) {
+        const response = expectCode(await sendForm(413, MAX_FORM_BYTES + 1, framing), 'body_too_large');
+        expectThat(response.body.message.includes(`${MAX_FORM_BYTES} bytes`), 'the limit in the message', response);
+      }
+      const hugeImage = rawForm(imagePart(Buffer.alloc(2 * MAX_FORM_BYTES, samples.gif), 'image/gif'));
+      expectCode(await send(413, 'POST /posts/create', hugeImage), 'file_too_large');
     },
   ),
 ];

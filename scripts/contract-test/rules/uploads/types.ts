@@ -1,21 +1,28 @@
+import { expectProblemCodes, expectThat } from '../../expect.js';
 import { latin1 } from '../../image-builders.js';
 import { samples } from '../../images.js';
-import { expectRejected, expectStored, formRules, type UploadedFile } from './forms.js';
+import { expectRejected, expectStored, formRules, imagePart, type UploadedFile } from './forms.js';
 
 /** The accepted image types: sample bytes, the media types they may be declared as, and the type they are served as. */
 const IMAGE_TYPES = [
-  { id: 'png', bytes: samples.png, served: 'image/png', declared: ['image/png', 'IMAGE/PNG; q=1', 'image/apng'] },
-  { id: 'apng', bytes: samples.apng, served: 'image/png', declared: ['image/png', 'image/apng'] },
+  { id: 'png', bytes: samples.png, served: 'image/png', declared: ['image/png', 'IMAGE/PNG; q=1'] },
+  {
+    id: 'apng',
+    bytes: samples.apng,
+    served: 'image/png',
+    declared: ['image/png', 'image/apng', 'image/vnd.mozilla.apng'],
+  },
   { id: 'jpeg', bytes: samples.jpeg, served: 'image/jpeg', declared: ['image/jpeg', 'image/jpg'] },
   { id: 'gif', bytes: samples.gif, served: 'image/gif', declared: ['image/gif'] },
   { id: 'webp', bytes: samples.webp, served: 'image/webp', declared: ['image/webp'] },
   { id: 'avif', bytes: samples.avif, served: 'image/avif', declared: ['image/avif'] },
 ];
-/** Types of a part that do not declare an image type. */
-const UNDECLARED_TYPES = ['application/octet-stream', undefined];
+/** Types with which a part declares no image type, and a list of types, which some clients send literally. */
+const OPEN_TYPES = ['application/octet-stream', 'image/*'];
+const listWith = (type: string) => `image/x-none, ${type},image/x-other`;
 const DECLARED_TYPES = [
   ...new Set(IMAGE_TYPES.map(({ served }) => served)),
-  ...['text/plain', 'application/pdf', 'video/mp4'],
+  ...['text/plain', 'application/pdf', 'video/mp4', 'image/x-none, image/x-other'],
 ];
 
 /** Returns a file with an `ftyp` box: its brands, the first of which is the major one, and its minor version. */
@@ -69,13 +76,29 @@ const NOT_IMAGES: [description: string, bytes: Buffer, declared: string][] = [
 ];
 
 export const typeRules = [
+  ...formRules(
+    'type.none',
+    'returns 400 image_type_mismatch for an image without a type, which RFC 7578 defines as text/plain, with a message that says how to declare it.',
+    async ({ send }) => {
+      for (const type of [undefined, 'text/plain']) {
+        const response = expectProblemCodes(
+          await send(400, imagePart(samples.png, type)),
+          'body.image image_type_mismatch',
+        );
+        const { message } = response.body.errors[0];
+        expectThat(message.includes('Content-Type: image/png'), 'the header to send in the message', response);
+      }
+    },
+  ),
+
   ...IMAGE_TYPES.flatMap(({ id, bytes, served, declared }) =>
     formRules(
       `type.${id}`,
-      `accepts ${id.toUpperCase()} declared as ${[...declared, 'application/octet-stream'].join(', ')} or without a type, and serves it unchanged as ${served}. Any other declared type returns 400.`,
+      `accepts ${id.toUpperCase()} declared as ${[...declared, ...OPEN_TYPES].join(', ')} or as a list with its type, and serves it unchanged as ${served}. Any other declared type returns 400, and so does none.`,
       async (uploader) => {
-        for (const type of [...declared, ...UNDECLARED_TYPES]) await expectStored(uploader, bytes, type, served);
-        const wrongTypes = DECLARED_TYPES.filter((type) => type !== served);
+        for (const type of [...declared, ...OPEN_TYPES, listWith(served)])
+          await expectStored(uploader, bytes, type, served);
+        const wrongTypes = [...DECLARED_TYPES.filter((type) => type !== served), undefined];
         await expectRejected(
           uploader,
           wrongTypes.map((type): UploadedFile => [bytes, type]),
