@@ -1,15 +1,7 @@
 import { findAccounts, findCredentials, findPictureOwner } from './accounts.js';
-import { newestIds, newestPosts } from './feed.js';
+import { readPosts, readSlice } from './feed.js';
 import type { Database } from './postgres/index.js';
-import {
-  createPost,
-  findPostImageOwner,
-  findPostOwners,
-  findPosts,
-  findPostsPublicOrOwn,
-  isPostOf,
-  postsByAuthor,
-} from './posts.js';
+import { createPost, findPostImageOwner, findPostOwners, findPosts, findPostsPublicOrOwn, isPostOf } from './posts.js';
 import { findSessions, listSessions, touchSessions } from './sessions.js';
 
 /**
@@ -31,9 +23,9 @@ export async function warmUpDatabase(db: Database): Promise<void> {
   await findPostOwners(db, [id]);
   await findPostImageOwner(db, name);
   await isPostOf(db, id, id);
-  await newestPosts(db, 1);
-  await newestIds(db, 1);
-  await postsByAuthor(db, id, { limit: 1, offset: 0 });
+  await readPosts(db, {}, 1);
+  await readSlice(db, {});
+  await readPosts(db, { author: id }, 1);
   // The statement depends on the graph, which is not known here.
   for (const hasNodes of [true, false]) {
     const stores = { db, statementTimeoutMs: 1000, graph: { hasNodes } };
