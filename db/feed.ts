@@ -1,270 +1,265 @@
 import type { Abortable } from 'node:events';
-import { sql } from 'kysely';
-import { LRUCache } from 'lru-cache';
-import { findIdsInSlices, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
-import { authorOf, idArray, newestFirst, type Page, type PostRow, selectPosts, withPrivacy } from './posts.js';
-import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
-import { OverloadedError } from './support/errors.js';
-import { isPublicOrOwn, PUBLIC } from './visibility.js';
-import { filterVisible, type PostReaders, type PostsPage, readPage, recheckVisible } from './visible-posts.js';
+import { authorOf, type PostRow, selectPosts } from './posts.js';
+import { firstLookupOptions, type Readers } from './readers.js';
+import { batched } from './support/batch.js';
+import { type ConcurrencyLimiter, createConcurrencyLimiter } from './support/concurrency-limiter.js';
+import { type Observer, observedBatches } from './support/observer.js';
+import { isPublicOrOwn, isVisible, type Owner } from './visibility.js';
+import { filterVisible, type PostsPage, recheckVisible } from './visible-posts.js';
 
 /*
- * The feed: all posts that a user may see, newest first, one page at a time.
+ * The lists of posts, newest first, one page at a time: the feed, which contains all posts that a user may see, and a user's own
+ * posts. A page starts after a post (keyset pagination), or at an offset.
  *
- * The newest posts are the same for all users, so concurrent requests share one query for them (see `support/batch.ts`). Three
- * queries are tried one after another, until one of them fills the page:
+ * A page of the feed is read in one of two ways:
  *
- *   1. The window: reads the newest posts and filters them for the viewer. It serves nearly every first page. Viewers for
- *      whom it was too small skip it for a minute, except for smaller pages.
- *   2. The wide window: reads the ids of many more posts, filters the ids for the viewer, and then reads the posts of the page.
- *      It serves pages that end beyond the window, and viewers who may see only a few of the newest posts, because most
- *      accounts are private.
- *   3. The viewer's own query: combines the newest public posts with the posts of the viewer and the viewer's friends. It serves
- *      all other pages. Concurrent requests share the query for the ids of the public posts. Pages that end beyond
- *      `MAX_SHARED_POSTS` are scanned in slices instead (see `deep-pages.ts`).
+ *   1. The window: reads the newest posts and filters them for the viewer. The newest posts of all are the same for all users,
+ *      so concurrent requests share one query for them (see `support/batch.ts`). The window serves nearly every page that
+ *      starts at the top or after a post.
+ *   2. The scan: reads only what decides who may see a post, in slices, until it has passed the offset and found the ids of the
+ *      page. It serves larger offsets, and viewers who may see only a few of the posts, because most accounts are private.
+ *      Concurrent requests share the first slice. One scan at a time continues with further slices. Other statements run
+ *      between two slices, and a scan ends when its client disconnects.
  *
- * Hidden posts, or only their ids, are read too, and filtered out afterwards. This is safe for a list, because its response
- * time does not reveal whether a particular post exists.
+ * Hidden posts are read too, and filtered out afterwards. This is safe for a list, because its response time does not reveal
+ * whether a particular post exists. Friendships are read after the rows of the posts that a page shows: see `visibility.ts`.
  */
 
 /** The maximum number of rows in the window. */
 export const WINDOW_POSTS = 100;
 
-/** The maximum number of ids in the wide window. */
-export const WIDE_WINDOW_POSTS = 2000;
-
 /** The window reads this many posts for each post that the page needs, so two out of three may be hidden. */
 const OVERFETCH_FACTOR = 3;
 
-/** The same for the wide window. If too many posts are hidden, it is read again with the maximum number of ids. */
-const WIDE_OVERFETCH_FACTOR = 40;
+/** The number of posts in a slice. Reading it takes PostgreSQL a few milliseconds. */
+export const SLICE_POSTS = 2000;
 
-/** Pages that end beyond this many posts do not share the scan for public posts: a long scan would delay first pages. */
-const MAX_SHARED_POSTS = 200;
+/** Pages of own posts at this offset or a larger one are scanned. */
+const MIN_SCANNED_OFFSET = 1000;
 
-/** How long viewers skip the window after it was too small for them. */
-const WINDOW_SHORTFALL_TTL_MS = 60_000;
+/** The rows of a page of up to this many posts take less than a megabyte. */
+const SMALL_PAGE_LIMIT = 20;
 
-/**
- * The end of the default first page. The shortfall of a smaller page is not recorded: its window is smaller too, and may have
- * been too small only by chance.
- */
-const MIN_SHORTFALL_END = 20;
-
-/** The maximum number of viewers who skip the window. */
-const MAX_WINDOW_SHORTFALLS = 10_000;
-
-/** The maximum duration of the scan for public posts. */
-const MAX_SCAN_MS = 5000;
-
-/** The batched lookups of the feed: see `readers.ts`. */
-export interface FeedReaders extends PostReaders {
-  /** Returns at least the `count` newest posts, or all posts if there are fewer. Includes posts that the viewer cannot see. */
-  newestPosts(count: number): Promise<readonly PostRow[]>;
-  /** Returns the ids of at least the `count` newest posts, or of all posts if there are fewer. */
-  newestIds(count: number): Promise<NewestIds>;
-  /** Returns the ids of at least the `count` newest public posts, or of all public posts if there are fewer. */
-  newestPublicIds(count: number): Promise<readonly number[]>;
-  /** Returns the ids of a user's friends. */
-  friendsOf(user: number): Promise<readonly number[]>;
-}
-
-interface Stores {
-  db: Database;
-  read: FeedReaders;
-  deepPages: ConcurrencyLimiter;
-  windowShortfalls: WindowShortfalls;
-}
-
-/** For each viewer for whom the window was recently too small, the end (`offset` + `limit`) of the last such page. */
-export type WindowShortfalls = LRUCache<number, number>;
-
-export const createWindowShortfalls = (): WindowShortfalls =>
-  new LRUCache({ max: MAX_WINDOW_SHORTFALLS, ttl: WINDOW_SHORTFALL_TTL_MS });
+/** A process continues only one scan at a time beyond the first slice. */
+const SCAN_LIMITS = { concurrency: 1, maxWaitMs: 3000 };
 
 /**
- * Returns a page of the feed as `viewer` sees it.
- *
- * @param client its signal is used only for expensive pages, because a signal takes time to create
- * @throws OverloadedError, ClientDisconnectedError
+ * The limit for pages of more rows than `SMALL_PAGE_LIMIT` that requests cannot share. A hundred rows with long texts take about
+ * 15 MB while they are read and serialized.
  */
-export async function readFeed(stores: Stores, viewer: number, page: Page, client?: Abortable): Promise<PostsPage> {
-  const { windowShortfalls } = stores;
-  const end = page.offset + page.limit;
-  if (end < (windowShortfalls.get(viewer) ?? WINDOW_POSTS)) {
-    const fromWindow = await readWindow(stores, viewer, page);
-    if (fromWindow) return fromWindow;
-    // The viewer's next pages start with the wide window, which saves a query that would probably be wasted again.
-    if (end >= MIN_SHORTFALL_END) windowShortfalls.set(viewer, end);
-  }
-  return (await readWideWindow(stores, viewer, page)) ?? readByQuery(stores, viewer, page, client);
+const LARGE_PAGE_LIMITS = { concurrency: 4, maxWaitMs: 3000 };
+
+/** The sort key of a post in lists. */
+export interface PostKey {
+  /** In a format that PostgreSQL can parse. */
+  createdAt: string;
+  id: number;
 }
 
-// 1. The window
-
-/** Returns the page, or undefined if the window may be too small for it. */
-async function readWindow({ read }: Stores, viewer: number, { limit, offset }: Page): Promise<PostsPage | undefined> {
-  const end = offset + limit;
-  const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
-  const window = await read.newestPosts(count);
-  const { rows, publicOrOwnCount } = scanPrefix(viewer, window, end);
-  // Whether friends' posts are needed to fill the page, and there may be older posts than those in the window.
-  const mayFallShort = publicOrOwnCount <= end && window.length >= count;
-  // If the public and own posts are fewer than half of those needed, friends' posts rarely make up the rest, so the query for
-  // friendships would probably be wasted.
-  if (mayFallShort && 2 * publicOrOwnCount < end) return undefined;
-  const { posts, more } = await filterVisible(read, viewer, rows, end);
-  if (mayFallShort && !more) return undefined;
-  return { posts: posts.slice(offset), more };
+export interface Page {
+  limit: number;
+  offset: number;
+  /** The page starts after this post, which need not exist. Without it, the list starts with the newest post. */
+  after?: PostKey | undefined;
 }
 
-/**
- * Returns the rows up to the (`limit` + 1)th post that is public or the viewer's own, or all rows if there are fewer such
- * posts. Also returns the number of these posts.
- */
-function scanPrefix(viewer: number, rows: readonly PostRow[], limit: number) {
-  let publicOrOwnCount = 0;
-  const lastIndex = rows.findIndex((post) => {
-    if (isPublicOrOwn(viewer, authorOf(post))) publicOrOwnCount += 1;
-    return publicOrOwnCount > limit;
-  });
-  return { rows: lastIndex === -1 ? rows : rows.slice(0, lastIndex + 1), publicOrOwnCount };
+/** The position in a list of posts: of all authors or of one. */
+interface ListPosition {
+  author?: number | undefined;
+  after?: PostKey | undefined;
 }
 
-export async function newestPosts(db: Database, limit: number): Promise<PostRow[]> {
-  return selectPosts(db).orderBy(newestFirst).limit(limit).execute();
+export interface Feed {
+  /** Returns a page of the feed as `viewer` sees it. @throws OverloadedError, ClientDisconnectedError */
+  readFeed(viewer: number, page: Page, client?: Abortable): Promise<PostsPage>;
+  /** Returns a page of a user's own posts. @throws OverloadedError, ClientDisconnectedError */
+  readOwnPosts(user: number, page: Page, client?: Abortable): Promise<PostsPage>;
+  readonly scans: ConcurrencyLimiter;
+  readonly largePages: ConcurrencyLimiter;
 }
 
-// 2. The wide window
+/** @param isEmbedded whether PostgreSQL is embedded */
+export function createFeed(
+  { db, read }: { db: Database; read: Readers },
+  observer: Observer,
+  isEmbedded: boolean,
+): Feed {
+  const scans = createConcurrencyLimiter(SCAN_LIMITS);
+  const largePages = createConcurrencyLimiter(LARGE_PAGE_LIMITS);
 
-/** Returns the page, or undefined if the wide window may be too small for it. */
-async function readWideWindow(
-  { read }: Stores,
-  viewer: number,
-  { limit, offset }: Page,
-): Promise<PostsPage | undefined> {
-  const end = offset + limit;
-  if (end >= WIDE_WINDOW_POSTS) return undefined;
-  const count = Math.min(WIDE_OVERFETCH_FACTOR * (end + 1), WIDE_WINDOW_POSTS);
-  const friends = read.friendsOf(viewer);
-  for (const size of new Set([count, WIDE_WINDOW_POSTS])) {
-    const [newest, friendIds] = await Promise.all([read.newestIds(size), friends]);
-    const visibleIds = firstVisibleIds(newest, new Set([viewer, ...friendIds]), end + 1);
-    if (visibleIds.length <= end && newest.ids.length >= size) continue;
-    const posts = await read.posts(visibleIds.slice(offset, end));
-    return { posts: await recheckVisible(read, viewer, posts), more: visibleIds.length > end };
-  }
-  return undefined;
-}
-
-/** Returns the first `limit` ids of posts that are public or by one of these authors. */
-export function firstVisibleIds(
-  { ids, publicIndexes, privateIndexes }: NewestIds,
-  authors: ReadonlySet<number>,
-  limit: number,
-): number[] {
-  const indexes = publicIndexes.slice(0, limit);
-  for (const author of authors) indexes.push(...(privateIndexes.get(author) ?? []));
-  return indexes
-    .sort((one, other) => one - other)
-    .slice(0, limit)
-    .map((index) => ids[index] as number);
-}
-
-/** The ids of the newest posts. Grouped, so that a request does not need to go through all of them. */
-interface NewestIds {
-  ids: readonly number[];
-  /** The positions of public posts in `ids`, in ascending order. */
-  publicIndexes: readonly number[];
-  /** The positions of the posts of private accounts, by author. */
-  privateIndexes: ReadonlyMap<number, readonly number[]>;
-}
-
-/**
- * Returns the ids of the newest posts. The query returns one row with JSON, because parsing thousands of rows would take too
- * long.
- */
-export async function newestIds(db: Database, limit: number): Promise<NewestIds> {
-  const { rows } = await sql<{ ids: number[]; private_author_ids: (number | null)[] }>`
-    select coalesce(json_agg(id), '[]') as ids,
-      coalesce(json_agg(private_author_id), '[]') as private_author_ids
-    from (
-      select posts.id, case when ${PUBLIC} then null else author_id end as private_author_id
-      from posts ${withPrivacy}
-      order by ${newestFirst} limit ${limit}
-    ) newest`.execute(db);
-  const { ids = [], private_author_ids = [] } = rows[0] ?? {};
-  const publicIndexes: number[] = [];
-  const privateIndexes = new Map<number, number[]>();
-  for (const [index, author] of private_author_ids.entries()) {
-    const indexes = author === null ? publicIndexes : privateIndexes.get(author);
-    if (indexes) indexes.push(index);
-    else if (author !== null) privateIndexes.set(author, [index]);
-  }
-  return { ids, publicIndexes, privateIndexes };
-}
-
-// 3. The viewer's own query
-
-async function readByQuery(stores: Stores, viewer: number, page: Page, client?: Abortable): Promise<PostsPage> {
-  const { db, read } = stores;
-  const authors = [viewer, ...(await read.friendsOf(viewer))];
-  const end = page.offset + page.limit;
-  if (end > MAX_SHARED_POSTS) {
-    return readPage(read, viewer, page, (query) => readDeepPage(stores, { publicOrBy: authors }, query, client));
-  }
-  const publicIds = await read.newestPublicIds(end + 1);
-  const { posts, more } = await readPage(read, viewer, page, (query) =>
-    postsByIdsOrAuthors(db, publicIds, authors, query),
+  /** Returns at least this many of the newest posts, or all posts if there are fewer. */
+  const newestPosts = batched(
+    async (counts: number[]) => {
+      const posts = await readPosts(db, {}, Math.max(...counts));
+      return counts.map(() => posts);
+    },
+    firstLookupOptions(observer, 'newestPosts', isEmbedded),
   );
-  // If a public post was deleted after its id was read, the page may have too few rows, although older posts follow.
-  return { posts, more: more || publicIds.length > end };
-}
 
-/**
- * Returns the ids of the newest public posts. If public posts are rare, this scans all posts, in slices between which other
- * statements can run.
- *
- * @throws OverloadedError if the scan takes too long
- */
-export async function newestPublicIds(db: Database, limit: number): Promise<number[]> {
-  const signal = AbortSignal.timeout(MAX_SCAN_MS);
-  try {
-    return await findIdsInSlices(db, { publicOrBy: [] }, { limit, offset: 0 }, { signal });
-  } catch (error) {
-    throw error === signal.reason ? new OverloadedError() : error;
+  const firstSlice = batched(
+    async (calls: null[]) => {
+      const slice = await readSlice(db, {});
+      return calls.map(() => slice);
+    },
+    observedBatches(observer, 'firstSlice'),
+  );
+
+  async function readFeed(viewer: number, page: Page, client?: Abortable): Promise<PostsPage> {
+    return (await readWindow(viewer, page, client)) ?? readByScan(viewer, {}, page, client);
   }
+
+  // 1. The window
+
+  /** Returns the page, or undefined if the window may be too small for it. */
+  async function readWindow(viewer: number, page: Page, client?: Abortable): Promise<PostsPage | undefined> {
+    const { after } = page;
+    const end = page.offset + page.limit;
+    const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
+    if (count <= end) return undefined;
+    if (!after) return filterWindow(viewer, page, await newestPosts(count), count);
+    return largePages.run(
+      async () => filterWindow(viewer, page, await readPosts(db, { after }, count), count),
+      client?.signal,
+    );
+  }
+
+  /** Returns the page, or undefined if older posts than those in the window may belong to it. */
+  async function filterWindow(
+    viewer: number,
+    { offset, limit }: Page,
+    window: readonly PostRow[],
+    count: number,
+  ): Promise<PostsPage | undefined> {
+    const end = offset + limit;
+    const candidates = takeUntil(window, end + 1, (post) => isPublicOrOwn(viewer, authorOf(post)));
+    const { posts, more } = await filterVisible(read, viewer, candidates, end);
+    return more || window.length < count ? { posts: posts.slice(offset), more } : undefined;
+  }
+
+  // 2. The scan
+
+  /** Reads a page in slices, of the feed or of the viewer's own posts. */
+  async function readByScan(
+    viewer: number,
+    list: Pick<ListPosition, 'author'>,
+    page: Page,
+    client?: Abortable,
+  ): Promise<PostsPage> {
+    for (;;) {
+      const ids = await findVisibleIds(viewer, list, page, client);
+      const posts = await recheckVisible(read, viewer, await read.posts(ids.slice(0, page.limit)));
+      const more = ids.length > page.limit;
+      // Repeated if the posts of the page were deleted or hidden meanwhile, because the next page starts after one of them.
+      if (posts.length > 0 || !more) return { posts, more };
+    }
+  }
+
+  /** Returns the ids of a page, and of one more post if there is one. */
+  async function findVisibleIds(
+    viewer: number,
+    { author }: Pick<ListPosition, 'author'>,
+    { limit, offset, after }: Page,
+    client?: Abortable,
+  ): Promise<number[]> {
+    const friends = new Set(author === undefined ? await read.friendsOf(viewer) : []);
+    const ids: number[] = [];
+    let skip = offset;
+    /** Adds the visible posts of a slice to the page. Returns whether the scan is complete. */
+    const add = (slice: Slice) => {
+      const visible = slice.posts.filter(({ owner }) => isVisible(viewer, owner, friends));
+      for (const { id } of visible.slice(skip, skip + limit + 1 - ids.length)) ids.push(id);
+      skip = Math.max(0, skip - visible.length);
+      return ids.length > limit || slice.posts.length < SLICE_POSTS;
+    };
+
+    let last = after;
+    if (author === undefined && !after) {
+      const slice = await firstSlice(null);
+      if (add(slice)) return ids;
+      last = slice.last;
+    }
+    const signal = client?.signal;
+    return scans.run(async () => {
+      for (;;) {
+        const slice = await readSlice(db, { author, after: last });
+        if (add(slice)) return ids;
+        signal?.throwIfAborted();
+        last = slice.last;
+      }
+    }, signal);
+  }
+
+  /**
+   * Returns a page of a user's own posts. Pages at a large offset wait for a scan before they are read, and must not occupy the
+   * slots of other large pages meanwhile.
+   */
+  async function readOwnPosts(user: number, page: Page, client?: Abortable): Promise<PostsPage> {
+    const { limit, offset, after } = page;
+    if (offset >= MIN_SCANNED_OFFSET) return readByScan(user, { author: user }, page, client);
+    const readPage = async () => {
+      const rows = await readPosts(db, { author: user, after }, limit + 1, offset);
+      return { posts: await recheckVisible(read, user, rows.slice(0, limit)), more: rows.length > limit };
+    };
+    return limit > SMALL_PAGE_LIMIT ? largePages.run(readPage, client?.signal) : readPage();
+  }
+
+  return { readFeed, readOwnPosts, scans, largePages };
 }
 
-/** Returns a page of the posts that have one of these ids or are by one of these authors. */
-export async function postsByIdsOrAuthors(
-  db: Database,
-  ids: readonly number[],
-  authors: readonly number[],
-  page: Page,
-): Promise<PostRow[]> {
+/** Returns the first items, up to the one that is the `count`th to meet the condition. */
+function takeUntil<Item>(items: readonly Item[], count: number, meets: (item: Item) => boolean): readonly Item[] {
+  let met = 0;
+  const end = items.findIndex((item) => {
+    if (meets(item)) met += 1;
+    return met === count;
+  });
+  return end === -1 ? items : items.slice(0, end + 1);
+}
+
+/** Builds a query for the posts of a list, newest first. */
+function selectList(db: Database, { author, after }: ListPosition) {
   return selectPosts(db)
-    .where('posts.id', 'in', mergedPage(ids.slice(0, page.offset + page.limit), authors, page))
-    .orderBy(newestFirst)
-    .execute();
+    .$if(author !== undefined, (query) => query.where('posts.author_id', '=', author as number))
+    .$if(after !== undefined, (query) =>
+      query.where(({ eb, refTuple, tuple }) => {
+        const { createdAt, id } = after as PostKey;
+        return eb(refTuple('posts.created_at', 'posts.id'), '<', tuple(createdAt, id));
+      }),
+    )
+    .orderBy('posts.created_at', 'desc')
+    .orderBy('posts.id', 'desc');
+}
+
+export const readPosts = (db: Database, position: ListPosition, limit: number, offset = 0): Promise<PostRow[]> =>
+  selectList(db, position).limit(limit).offset(offset).execute();
+
+/** A part of a list. */
+interface Slice {
+  /** All posts of the slice, visible or not. Fewer than `SLICE_POSTS` at the end of the list. */
+  posts: readonly { id: number; owner: Owner }[];
+  /** The last of these posts. Undefined if the slice is empty. */
+  last: PostKey | undefined;
 }
 
 /**
- * Builds the subquery that selects the ids of a page. It combines the posts that have these ids and the newest posts of each
- * author. The latter are read from an index. Limit and offset are literals, so that PostgreSQL plans each statement for its
- * offset.
+ * Reads the next slice of a list. The query returns one row with JSON, because parsing thousands of rows would take too long.
+ * It reads no content: PostgreSQL omits the columns of the subquery that are not used.
  */
-function mergedPage(ids: readonly number[], authors: readonly number[], { limit, offset }: Page) {
-  return sql<number>`(
-    select id from (
-      (select posts.id, posts.created_at from posts where id = any(${idArray(ids)}))
-      union
-      (select p.id, p.created_at from unnest(${idArray(authors)}) as author (id)
-       cross join lateral (
-         select id, created_at from posts where author_id = author.id
-         order by created_at desc, id desc limit ${sql.lit(offset + limit)}
-       ) p)
-      order by created_at desc, id desc limit ${sql.lit(limit)} offset ${sql.lit(offset)}
-    ) page)`;
+export async function readSlice(db: Database, position: ListPosition): Promise<Slice> {
+  const { ids, authors, privates, createdAt } = await db
+    .selectFrom(selectList(db, position).limit(SLICE_POSTS).as('slice'))
+    .select(({ fn }) => [
+      fn.jsonAgg('slice.id').as('ids'),
+      fn.jsonAgg('slice.author_id').as('authors'),
+      fn.jsonAgg('slice.author_private').as('privates'),
+      // The time of the last post, since the list is in descending order.
+      fn.min('slice.created_at').as('createdAt'),
+    ])
+    .executeTakeFirstOrThrow();
+  const posts = (ids ?? []).map((id, index) => {
+    return { id, owner: { id: authors?.[index] as number, private: privates?.[index] ?? null } };
+  });
+  const last = posts.at(-1);
+  return { posts, last: last && { createdAt, id: last.id } };
 }

@@ -21,16 +21,24 @@ export type PostFields = Omit<PostRow, 'author_private'>;
 /** Returns the owner of a post, for visibility checks. */
 export const authorOf = (post: PostRow): Owner => ({ id: post.author_id, private: post.author_private });
 
-export interface Page {
-  limit: number;
-  offset: number;
-}
-
-/** Builds a query for posts with the columns of `PostRow`. */
+/**
+ * Builds a query for posts with the columns of `PostRow`. The limit of the subquery forces a nested loop, which keeps the order
+ * of the posts' index and caches the row of each author (Memoize). With a plain join, PostgreSQL would sort all posts, or look
+ * up the author again for each post.
+ */
 export function selectPosts(db: Database) {
   return db
     .selectFrom('posts')
-    .leftJoin('accounts', 'accounts.id', 'posts.author_id')
+    .leftJoinLateral(
+      (query) =>
+        query
+          .selectFrom('accounts')
+          .select(['username', 'private'])
+          .whereRef('accounts.id', '=', 'posts.author_id')
+          .limit(1)
+          .as('author'),
+      (join) => join.onTrue(),
+    )
     .select([
       'posts.id',
       'posts.title',
@@ -38,27 +46,10 @@ export function selectPosts(db: Database) {
       'posts.image',
       'posts.author_id',
       'posts.created_at',
-      'accounts.username as author_username',
-      'accounts.private as author_private',
+      'author.username as author_username',
+      'author.private as author_private',
     ]);
 }
-
-/** The order of posts in all lists. */
-export const newestFirst = sql`posts.created_at desc, posts.id desc`;
-
-/**
- * Joins each post's author, for the column `private`, and preserves the order of the posts' index. The limit forces a nested
- * loop, which caches the row of each author (Memoize). With a plain join, PostgreSQL would sort all posts, or look up the
- * author again for each post.
- */
-export const withPrivacy = sql`
-  left join lateral (select private from accounts where accounts.id = posts.author_id limit 1) author on true`;
-
-/**
- * Returns an array of ids as an SQL literal. A statement without parameters is not prepared (see `PreparedStatementClient`), so
- * PostgreSQL plans it for these ids.
- */
-export const idArray = (ids: readonly number[]) => sql`${sql.lit(`{${ids.join(',')}}`)}::int8[]`;
 
 /** Returns the posts with these ids that exist, by id. */
 export async function findPosts(db: Database, ids: readonly number[]): Promise<Map<number, PostRow>> {
@@ -136,9 +127,4 @@ export async function findPostsPublicOrOwn(
     found.set(post.id, { owner: authorOf(post), post: is_public_or_own ? post : undefined });
   }
   return queries.map(({ id }) => found.get(id));
-}
-
-/** Returns a page of the posts of one author, newest first. */
-export async function postsByAuthor(db: Database, author: number, { limit, offset }: Page): Promise<PostRow[]> {
-  return selectPosts(db).where('author_id', '=', author).orderBy(newestFirst).limit(limit).offset(offset).execute();
 }

@@ -1,5 +1,4 @@
 import { type Account, findAccounts } from './accounts.js';
-import { type FeedReaders, newestIds, newestPosts, newestPublicIds } from './feed.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Database } from './postgres/index.js';
 import { findPosts, findPostsPublicOrOwn, type PostQuery, type PostRow } from './posts.js';
@@ -7,11 +6,14 @@ import { friendsLookup, type RelationsQuery, readRelations } from './relations.j
 import { findSessions, type LiveSession } from './sessions.js';
 import { batched } from './support/batch.js';
 import { type Observer, observedBatches } from './support/observer.js';
+import type { PostReaders } from './visible-posts.js';
 
 /** Lookups that are batched across concurrent requests: see `support/batch.ts`. */
-export interface Readers extends FeedReaders {
+export interface Readers extends PostReaders {
   session(id: string): Promise<LiveSession | undefined>;
   account(id: number): Promise<Account | undefined>;
+  /** Returns the ids of a user's friends. */
+  friendsOf(user: number): Promise<readonly number[]>;
 }
 
 /** @param isEmbedded whether PostgreSQL is embedded */
@@ -21,42 +23,30 @@ export function createReaders(
   isEmbedded: boolean,
 ): Readers {
   const batchOptions = (name: keyof Readers) => observedBatches(observer, name);
-  /**
-   * For the first lookups of a request. The embedded PostgreSQL runs one statement at a time, so a second batch would only be
-   * smaller, as would the batches of the later lookups of the same requests. On a server, a statement that hangs should not
-   * delay all requests.
-   */
-  const firstLookup = (name: keyof Readers) => ({ ...batchOptions(name), ...(isEmbedded && { maxInFlight: 1 }) });
   const relations = batched((queries: RelationsQuery[]) => readRelations(graph, queries), batchOptions('relations'));
   return {
-    session: batched((ids) => findSessions(db, ids), firstLookup('session')),
+    session: batched((ids) => findSessions(db, ids), firstLookupOptions(observer, 'session', isEmbedded)),
     account: batched((ids) => findAccounts(db, ids), batchOptions('account')),
     postIfPublicOrOwn: batched(
       (queries: PostQuery[]) => findPostsPublicOrOwn(db, queries),
       batchOptions('postIfPublicOrOwn'),
     ),
     posts: batched((lists: (readonly number[])[]) => readPosts(db, lists), batchOptions('posts')),
-    newestPosts: batched((counts) => readLargest(newestPosts, db, counts), firstLookup('newestPosts')),
-    newestIds: batched((counts) => readLargest(newestIds, db, counts), batchOptions('newestIds')),
-    newestPublicIds: batched((counts) => readLargest(newestPublicIds, db, counts), {
-      ...batchOptions('newestPublicIds'),
-      maxInFlight: 1,
-    }),
     friendsOf: batched((people) => graph.friendsOfEach(people), batchOptions('friendsOf')),
     relations,
     friends: friendsLookup(relations),
   };
 }
 
-/** Runs one query for the largest of the counts, and returns its result for each count. */
-async function readLargest<Result>(
-  read: (db: Database, count: number) => Promise<Result>,
-  db: Database,
-  counts: readonly number[],
-): Promise<Result[]> {
-  const result = await read(db, Math.max(...counts));
-  return counts.map(() => result);
-}
+/**
+ * Returns the options of `batched` for the first lookups of a request. The embedded PostgreSQL runs one statement at a time, so
+ * a second batch would only be smaller, as would the batches of the later lookups of the same requests. On a server, a
+ * statement that hangs should not delay all requests.
+ */
+export const firstLookupOptions = (observer: Observer, name: string, isEmbedded: boolean) => ({
+  ...observedBatches(observer, name),
+  ...(isEmbedded && { maxInFlight: 1 }),
+});
 
 /** Reads the posts of all lists with one query. Returns, for each list, the posts that exist, in the order of the list. */
 async function readPosts(db: Database, lists: readonly (readonly number[])[]): Promise<PostRow[][]> {

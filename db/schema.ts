@@ -95,15 +95,6 @@ export interface InstallationTable {
   moved_to: string | null;
 }
 
-/** The number of posts in a part of the feed: see `feed-blocks.ts`. */
-interface FeedBlocksTable {
-  /** The block contains the posts created before this time, and not before the `ends_at` of the previous block. */
-  ends_at: Time;
-  posts: number;
-  /** The number of posts by private accounts. */
-  private_posts: number;
-}
-
 interface GraphLikesTable {
   person_id: number;
   post_id: number;
@@ -130,7 +121,6 @@ export interface Tables {
   idempotency_keys: IdempotencyKeysTable;
   outbox: OutboxTable;
   installation: InstallationTable;
-  feed_blocks: FeedBlocksTable;
   graph_likes: GraphLikesTable;
   graph_like_counts: GraphLikeCountsTable;
   graph_friendships: GraphFriendshipsTable;

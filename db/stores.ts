@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackup } from './backup/create.js';
-import { DEEP_PAGE_LIMITS } from './deep-pages.js';
-import { createWindowShortfalls, type WindowShortfalls } from './feed.js';
-import { startAddingFeedBlocks } from './feed-blocks.js';
+import { createFeed, type Feed } from './feed.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Neo4jOptions } from './graph/neo4j-connection.js';
 import { tableGraph } from './graph/tables.js';
@@ -14,7 +12,6 @@ import type { ImageStore } from './images/index.js';
 import type { S3Options } from './images/s3-bucket.js';
 import { prepareDatabase, prepareGraph, prepareImageStore, skipIdsOfUnknownGraph } from './migrate.js';
 import { createOutbox, type Outbox } from './outbox/index.js';
-import { LARGE_PAGE_LIMITS } from './own-posts.js';
 import { openEmbeddedPostgres } from './postgres/embedded.js';
 import { type FreeSpace, requireRoomToStart, watchFreeSpace } from './postgres/free-space.js';
 import type { Database, Postgres } from './postgres/index.js';
@@ -23,7 +20,6 @@ import { openPostgres, type PostgresOptions } from './postgres/server.js';
 import { startPurging } from './purge.js';
 import { createReaders, type Readers } from './readers.js';
 import { Closers } from './support/closers.js';
-import { type ConcurrencyLimiter, createConcurrencyLimiter } from './support/concurrency-limiter.js';
 import { claimDataDirectory, type DataDirectory } from './support/data-directory.js';
 import { type StoreName, StoreUnavailableError } from './support/errors.js';
 import type { Log } from './support/log.js';
@@ -56,12 +52,7 @@ export interface Stores extends BareStores {
   outbox: Outbox;
   read: Readers;
   write: Writers;
-  /** The limit for concurrent reads of deep pages: see `deep-pages.ts`. */
-  deepPages: ConcurrencyLimiter;
-  /** The limit for concurrent reads of large pages: see `own-posts.ts`. */
-  largePages: ConcurrencyLimiter;
-  /** The viewers who skip the window of the feed: see `feed.ts`. */
-  windowShortfalls: WindowShortfalls;
+  feed: Feed;
   /** Defined only if the database is embedded. */
   embedded?: EmbeddedJobs | undefined;
   /**
@@ -188,16 +179,14 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   outbox.start();
   closers.add(outbox.stop);
   closers.add(startPurging(stores.db, log).stop);
-  closers.add(startAddingFeedBlocks(stores.db, log).stop);
   closers.add(() => closing.abort());
+  const read = createReaders(stores, observer, !config.postgres);
   return {
     ...stores,
     outbox,
-    read: createReaders(stores, observer, !config.postgres),
+    read,
     write: createWriters(stores, observer),
-    deepPages: createConcurrencyLimiter(DEEP_PAGE_LIMITS),
-    largePages: createConcurrencyLimiter(LARGE_PAGE_LIMITS),
-    windowShortfalls: createWindowShortfalls(),
+    feed: createFeed({ db: stores.db, read }, observer, !config.postgres),
     embedded,
     verified,
     close: closers.close,

@@ -6,10 +6,8 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
  *   If the owner's account is public    every user may see it.
  *   If the owner's account is private   the owner and the owner's friends may see it.
  *
- * The rule is implemented as a predicate (`isVisible`), as an SQL condition (`publicOr`), and as a query for the owners that do
- * not meet the condition (`hiddenOwners`). Three functions apply it in another form: `firstVisibleIds` and `mergedPage` in
- * `feed.ts` combine public posts with those of the viewer and of friends, and `lookUpPosition` in `feed-blocks.ts` counts both.
- * Friendships are in the graph: `canSee` looks them up if necessary, and a query receives the ids of the viewer's friends.
+ * `isVisible` implements the rule, and `publicOr` is its SQL form for a single post. Friendships are in the graph: `canSee` looks
+ * them up if necessary, and lists pass the friends that they have read.
  *
  * A friendship must be read after the row of the content. In the reverse order, a post that was created after the end of the
  * friendship could be shown.
@@ -32,9 +30,6 @@ export type FriendsLookup = (query: { user: number; others: readonly number[] })
 
 const isPublic = (owner: Owner) => owner.private !== true;
 
-/** The SQL form of `isPublic`. The query must contain the owner's column `private`. */
-export const PUBLIC = sql<SqlBool>`private is not true`;
-
 /** Returns whether the owner's content is visible to the viewer without a friendship. */
 export const isPublicOrOwn = (viewer: number, owner: Owner) => isPublic(owner) || owner.id === viewer;
 
@@ -43,17 +38,12 @@ export const isVisible = (viewer: number, owner: Owner, friends: ReadonlySet<num
   isPublicOrOwn(viewer, owner) || friends.has(owner.id);
 
 /**
- * The SQL form of the rule. `isOwnerAllowed` is a condition that tests whether the owner is the viewer or, in lists, a
- * friend of the viewer.
+ * The SQL form of the rule. The query must contain the owner's column `private`.
+ *
+ * @param isOwnerAllowed a condition that tests whether the owner is the viewer
  */
-export const publicOr = (isOwnerAllowed: RawBuilder<SqlBool>) => sql<SqlBool>`(${PUBLIC} or ${isOwnerAllowed})`;
-
-/** A query for the ids of the private accounts. */
-export const privateAccounts = sql`select id from accounts where not (${PUBLIC})`;
-
-/** A query for the ids of all owners whose content is hidden: those that do not meet `publicOr`. For scans of many rows. */
-export const hiddenOwners = (isOwnerAllowed: RawBuilder<SqlBool>) =>
-  sql`select id from accounts where not ${publicOr(isOwnerAllowed)}`;
+export const publicOr = (isOwnerAllowed: RawBuilder<SqlBool>) =>
+  sql<SqlBool>`(private is not true or ${isOwnerAllowed})`;
 
 /**
  * Returns whether the owner's content is visible to the viewer. Looks up the friendship if necessary.

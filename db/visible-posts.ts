@@ -1,4 +1,4 @@
-import { authorOf, type FoundPost, type Page, type PostQuery, type PostRow } from './posts.js';
+import { authorOf, type FoundPost, type PostQuery, type PostRow } from './posts.js';
 import type { Relations, RelationsQuery, ViewerLikes } from './relations.js';
 import { canSee, type FriendsLookup, isPublicOrOwn, isVisible } from './visibility.js';
 
@@ -11,7 +11,7 @@ export interface VisiblePost {
 /** A page of a list. */
 export interface PostsPage {
   posts: VisiblePost[];
-  /** Whether older posts follow after this page. */
+  /** Whether older posts follow after the last one of this page. The page is then not empty. */
   more: boolean;
 }
 
@@ -55,20 +55,6 @@ export async function recheckVisible(
   page: readonly PostRow[],
 ): Promise<VisiblePost[]> {
   return (await filterVisible(read, viewer, page, page.length)).posts;
-}
-
-/**
- * Reads a page of posts that the viewer may see. `readRows` is called for one post more than the page needs, to find out
- * whether older posts follow.
- */
-export async function readPage(
-  read: PostReaders,
-  viewer: number,
-  page: Page,
-  readRows: (page: Page) => Promise<PostRow[]>,
-): Promise<PostsPage> {
-  const rows = await readRows({ ...page, limit: page.limit + 1 });
-  return { posts: await recheckVisible(read, viewer, rows.slice(0, page.limit)), more: rows.length > page.limit };
 }
 
 /** Returns the first `limit` of these posts that the viewer may see, with their likes, and whether there are more. */

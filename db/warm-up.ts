@@ -1,7 +1,7 @@
 import { findAccounts, findCredentials, findPictureOwner } from './accounts.js';
-import { newestIds, newestPosts } from './feed.js';
+import { readPosts, readSlice } from './feed.js';
 import type { Database } from './postgres/index.js';
-import { findPostImageOwner, findPostOwners, findPosts, findPostsPublicOrOwn, postsByAuthor } from './posts.js';
+import { findPostImageOwner, findPostOwners, findPosts, findPostsPublicOrOwn } from './posts.js';
 import { findSessions, listSessions, touchSessions } from './sessions.js';
 
 /**
@@ -22,7 +22,7 @@ export async function warmUpDatabase(db: Database): Promise<void> {
   await findPosts(db, [id]);
   await findPostOwners(db, [id]);
   await findPostImageOwner(db, name);
-  await newestPosts(db, 1);
-  await newestIds(db, 1);
-  await postsByAuthor(db, id, { limit: 1, offset: 0 });
+  await readPosts(db, {}, 1);
+  await readSlice(db, {});
+  await readPosts(db, { author: id }, 1);
 }

@@ -997,7 +997,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description `limit` or `offset` is invalid, or the request contains an undocumented query parameter or body. */
+        /** @description `limit`, `offset` or `cursor` is invalid, `offset` and `cursor` are sent together, or the request contains an undocumented query parameter or body. */
         InvalidPage: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1525,10 +1525,15 @@ export interface components {
          */
         Limit: number;
         /**
-         * @description The number of posts to skip, starting with the newest. Pages with an `offset` of 1000 or more are expensive. The service reads them one at a time, and returns 503 if a request has to wait too long.
+         * @description The number of posts to skip, starting with the newest. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
          * @example 0
          */
         Offset: number;
+        /**
+         * @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`.
+         * @example MjAyNi0wMS0zMVQwOTozMDowNS4xMThaIDQy
+         */
+        Cursor: string;
         /**
          * @description The `ETag` of a cached copy. If the copy is still valid, the response is 304 without the bytes.
          * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
@@ -1601,7 +1606,7 @@ export interface components {
         ClearedCookie: string;
         /**
          * @description The URL of the next page, as `rel="next"` (RFC 8288). Absent on the last page.
-         * @example </posts?limit=2&offset=2>; rel="next"
+         * @example </posts?limit=2&cursor=MjAyNi0wMS0zMVQwOTozMDowNS4xMThaIDQy>; rel="next"
          */
         Link: string;
         /**
@@ -2102,10 +2107,15 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The number of posts to skip, starting with the newest. Pages with an `offset` of 1000 or more are expensive. The service reads them one at a time, and returns 503 if a request has to wait too long.
+                 * @description The number of posts to skip, starting with the newest. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
+                /**
+                 * @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`.
+                 * @example MjAyNi0wMS0zMVQwOTozMDowNS4xMThaIDQy
+                 */
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;
@@ -2145,10 +2155,15 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The number of posts to skip, starting with the newest. Pages with an `offset` of 1000 or more are expensive. The service reads them one at a time, and returns 503 if a request has to wait too long.
+                 * @description The number of posts to skip, starting with the newest. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
+                /**
+                 * @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`.
+                 * @example MjAyNi0wMS0zMVQwOTozMDowNS4xMThaIDQy
+                 */
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;

@@ -18,9 +18,7 @@ export interface AppContext
     | 'outbox'
     | 'read'
     | 'write'
-    | 'deepPages'
-    | 'largePages'
-    | 'windowShortfalls'
+    | 'feed'
     | 'embedded'
   > {
   config: Config;

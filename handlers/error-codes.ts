@@ -59,6 +59,7 @@ export const FIELD_MESSAGES = {
   too_short: 'is too short',
   too_long: 'is too long',
   out_of_range: 'is out of range',
+  invalid_cursor: 'must be a cursor from the header Link of a page',
   email: 'must be a valid email address',
   disposable_email: 'must not be a disposable email address',
 

@@ -45,8 +45,8 @@ type UserOf<Id extends OperationId> = Id extends UnsecuredOperationId ? undefine
 /** A parsed and authenticated request that is valid against the OpenAPI document. */
 export interface Request<Id extends OperationId> {
   path: ParametersOf<Id>['path'] extends infer Path extends object ? Path : Record<never, never>;
-  /** The query parameters, with default values. */
-  query: Required<NonNullable<ParametersOf<Id>['query']>>;
+  /** The query parameters that were sent. */
+  query: NonNullable<ParametersOf<Id>['query']>;
   /** The header parameters that the operation declares, with names spelled as in the OpenAPI document. */
   headerParameters: Readonly<NonNullable<ParametersOf<Id>['header']>>;
   body: BodyOf<operations[Id]>;

@@ -1,13 +1,13 @@
-import { readFeed } from '../db/feed.js';
-import { readOwnPosts } from '../db/own-posts.js';
+import type { Page } from '../db/feed.js';
 import { createPost, deletePost, updatePost } from '../db/post-writes.js';
-import { findPostImageOwner, type Page } from '../db/posts.js';
-import { findVisiblePost, type VisiblePost } from '../db/visible-posts.js';
+import { findPostImageOwner } from '../db/posts.js';
+import { findVisiblePost, type PostsPage } from '../db/visible-posts.js';
 import type { PostsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
+import { decodeCursor, encodeCursor } from './cursors.js';
 import { errorResponse, invalidToken } from './errors.js';
 import { serveImage } from './images.js';
-import type { Handlers } from './operation.js';
+import type { Handlers, Request } from './operation.js';
 import { imageFileOf, quotaExceeded } from './uploads.js';
 import { postView } from './views.js';
 
@@ -18,14 +18,12 @@ import { postView } from './views.js';
 const NO_SUCH_POST = errorResponse('not_found', 'There is no such post.');
 
 export const posts: PostsHandlers<Handlers> = {
-  async listPosts({ user, query, client }, context) {
-    const { posts, more } = await readFeed(context, user.account.id, query, client);
-    return pageResponse('/posts', query, posts, more);
+  async listPosts({ user, query, client }, { feed }) {
+    return pageResponse('/posts', query, await feed.readFeed(user.account.id, pageOf(query), client));
   },
 
-  async listOwnPosts({ user, query, client }, context) {
-    const { posts, more } = await readOwnPosts(context, user.account.id, query, client);
-    return pageResponse('/posts/me', query, posts, more);
+  async listOwnPosts({ user, query, client }, { feed }) {
+    return pageResponse('/posts/me', query, await feed.readOwnPosts(user.account.id, pageOf(query), client));
   },
 
   async getPost({ user, path }, context) {
@@ -102,11 +100,27 @@ async function findPostView({ read }: AppContext, viewer: number, id: number) {
   return visible && postView(visible.post, visible.likes);
 }
 
-/** Returns the response with a page of posts, and a `Link` to the next page if there is one. */
-function pageResponse(path: string, { limit, offset }: Page, posts: readonly VisiblePost[], more: boolean) {
+type PageQuery = Request<'listPosts'>['query'];
+
+const DEFAULT_LIMIT = 20;
+
+const pageOf = ({ limit = DEFAULT_LIMIT, offset = 0, cursor }: PageQuery): Page => {
+  return { limit, offset, after: cursor === undefined ? undefined : decodeCursor(cursor) };
+};
+
+/**
+ * Returns the response with a page of posts, and a `Link` to the next page if there is one. The link contains a cursor, unless
+ * the request contained an offset.
+ */
+function pageResponse(path: string, { limit = DEFAULT_LIMIT, offset }: PageQuery, { posts, more }: PostsPage) {
   const body = posts.map(({ post, likes }) => postView(post, likes));
-  const next = `<${path}?limit=${limit}&offset=${offset + limit}>; rel="next"`;
-  return { status: 200, ...(more && { headers: { Link: next } }), body } as const;
+  const last = posts.at(-1)?.post;
+  if (!last || !more) return { status: 200, body } as const;
+  const next =
+    offset === undefined
+      ? `cursor=${encodeCursor({ createdAt: last.created_at, id: last.id })}`
+      : `offset=${offset + limit}`;
+  return { status: 200, headers: { Link: `<${path}?limit=${limit}&${next}>; rel="next"` }, body } as const;
 }
 
 async function setLike({ write }: AppContext, user: number, post: number, liked: boolean) {

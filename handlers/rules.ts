@@ -1,5 +1,6 @@
 import type { OperationId } from '../generated/types.js';
 import type { AuthenticatedUser } from './context.js';
+import { decodeCursor } from './cursors.js';
 import { type FieldProblem, fieldProblem } from './errors.js';
 import type { Request } from './operation.js';
 import { isDisposable } from './policy/emails.js';
@@ -67,6 +68,16 @@ function emptyChangeProblems(
 const ownIdProblems = (field: string, id: number | undefined, { account }: AuthenticatedUser): FieldProblem[] =>
   id === account.id ? [fieldProblem('query', field, 'own_id')] : [];
 
+function cursorProblems({ cursor, offset }: { cursor?: string; offset?: number }): FieldProblem[] {
+  if (cursor === undefined) return [];
+  return [
+    ...(decodeCursor(cursor) ? [] : [fieldProblem('query', 'cursor', 'invalid_cursor')]),
+    ...(offset === undefined
+      ? []
+      : [fieldProblem('query', 'cursor', 'conflicting_fields', 'must not be sent together with offset')]),
+  ];
+}
+
 /**
  * The rules that JSON Schema cannot express, by operation. They run even if the schema reports problems, so that one 400 lists
  * all problems.
@@ -87,6 +98,9 @@ export const rules: { [Id in OperationId]?: RequestRule<Id> } = {
   },
 
   editPost: ({ fieldNames, body }) => [...imageProblems(fieldNames, body), ...emptyChangeProblems(fieldNames, body)],
+
+  listPosts: ({ query }) => cursorProblems(query),
+  listOwnPosts: ({ query }) => cursorProblems(query),
 
   sendFriendRequest: ({ query }, user) => ownIdProblems('to', query.to, user),
   // If `me` is the id of another user, the handler returns a 403, so `them` does not matter.

@@ -1,17 +1,20 @@
-import { setImmediate as nextIteration } from 'node:timers/promises';
+import { randomInt } from 'node:crypto';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { readFeed, WIDE_WINDOW_POSTS, WINDOW_POSTS } from '../db/feed.js';
-import { createReaders } from '../db/readers.js';
+import { createFeed, SLICE_POSTS, WINDOW_POSTS } from '../db/feed.js';
+import type { RelationsQuery } from '../db/relations.js';
 import { noopObserver } from '../db/support/observer.js';
+import { encodeCursor } from '../handlers/cursors.js';
+import { createRandom } from '../scripts/seed/random.js';
+import { nextPagePath } from './support/links.js';
 import type { TestResponse } from './support/requests.js';
 import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 
-/* The feed within and beyond its windows, with more posts than the contract tests create. */
+/* Pages within and beyond the window and the first slice, with more posts than the contract tests create. */
 
 const service = await startTestService(t);
-const { db } = service.stores;
+const { db, feed } = service.stores;
 
 const createUsers = (count: number, overrides: { private?: boolean } = {}) =>
   Promise.all(Array.from({ length: count }, () => service.createUser(overrides)));
@@ -44,23 +47,38 @@ async function expectedFeed(authors: readonly TestUser[]): Promise<number[]> {
     .map(({ id }) => id);
 }
 
-/** Expects correct pages of several sizes. They end at or next to the ends of the windows and of the feed. */
-async function expectPages(t: Test, viewer: TestUser, expected: readonly number[], description: string): Promise<void> {
-  const ends = [WINDOW_POSTS, WIDE_WINDOW_POSTS, expected.length].flatMap((end) => [end - 1, end, end + 1]);
+/**
+ * Expects correct pages of several sizes, by offset and by cursor. They end at or next to the ends of the window, of slices and
+ * of the list.
+ */
+async function expectPages(
+  t: Test,
+  viewer: TestUser,
+  expected: readonly number[],
+  description: string,
+  path = '/posts',
+): Promise<void> {
+  const ends = [WINDOW_POSTS, SLICE_POSTS, 2 * SLICE_POSTS, expected.length].flatMap((end) => [end - 1, end, end + 1]);
+  const rows = await db.selectFrom('posts').select(['id', 'created_at']).execute();
+  const times = new Map(rows.map(({ id, created_at }) => [id, created_at]));
+  const cursorOf = (id = 0) => encodeCursor({ createdAt: times.get(id) ?? '', id });
   for (const limit of [1, 20, 100]) {
     const offsets = [limit, ...ends].map((end) => end - limit).filter((offset) => offset <= expected.length);
     for (const offset of new Set(offsets.filter((offset) => offset >= 0))) {
       const end = offset + limit;
-      service.stores.windowShortfalls.clear();
-      const page = await viewer.send('GET', `/posts?limit=${limit}&offset=${offset}`);
-      t.strictSame(
-        { ids: idsIn(page), link: page.headers.get('link') },
-        {
-          ids: expected.slice(offset, end),
-          link: end < expected.length ? `</posts?limit=${limit}&offset=${end}>; rel="next"` : null,
-        },
-        `${description}: limit ${limit}, offset ${offset} of ${expected.length}`,
-      );
+      const ids = expected.slice(offset, end);
+      const expectPage = async (start: string, next: string) => {
+        const page = await viewer.send('GET', `${path}?limit=${limit}${start}`);
+        const link = end < expected.length ? `<${path}?limit=${limit}${next}>; rel="next"` : null;
+        t.strictSame(
+          { ids: idsIn(page), link: page.headers.get('link') },
+          { ids, link },
+          `${description}: limit ${limit}${start} of ${expected.length}`,
+        );
+      };
+      await expectPage(`&offset=${offset}`, `&offset=${end}`);
+      const start = offset === 0 ? '' : `&cursor=${cursorOf(expected[offset - 1])}`;
+      await expectPage(start, `&cursor=${cursorOf(ids.at(-1))}`);
     }
   }
 }
@@ -70,7 +88,7 @@ async function followAll(viewer: TestUser, start: string): Promise<number[]> {
   for (let next: string | undefined = start; next; ) {
     const page: TestResponse = await viewer.send('GET', next);
     ids.push(...idsIn(page));
-    next = /^<([^>]+)>; rel="next"$/.exec(page.headers.get('link') ?? '')?.[1];
+    next = nextPagePath(page.headers);
   }
   return ids;
 }
@@ -79,16 +97,16 @@ t.test('each page of a feed of any length has its posts, with likes, and links t
   await emptyFeed();
   const [viewer, ...authors] = (await createUsers(3)) as [TestUser, TestUser, TestUser];
   let length = 0;
-  for (const next of [0, 1, 20, WINDOW_POSTS, WINDOW_POSTS + 1, WIDE_WINDOW_POSTS, WIDE_WINDOW_POSTS + 60]) {
+  for (const next of [0, 1, 20, WINDOW_POSTS, WINDOW_POSTS + 1, SLICE_POSTS, 2 * SLICE_POSTS + 60]) {
     await seed(authors, next - length);
     length = next;
     await expectPages(t, viewer, await expectedFeed(authors), 'a stranger');
   }
 
   const ids = await expectedFeed(authors);
-  const liked = [5, WINDOW_POSTS + 5, WIDE_WINDOW_POSTS + 5].map((index) => ids[index]);
+  const liked = [5, WINDOW_POSTS + 5, SLICE_POSTS + 5].map((index) => ids[index]);
   for (const id of liked) await viewer.send('POST', `/posts/like?id=${id}`);
-  for (const offset of [0, WINDOW_POSTS, WIDE_WINDOW_POSTS]) {
+  for (const offset of [0, WINDOW_POSTS, SLICE_POSTS]) {
     for (const [user, mine] of [[viewer, true] as const, [authors[0], false] as const]) {
       const { body } = await user.send('GET', `/posts?offset=${offset}`);
       t.strictSame(
@@ -100,13 +118,12 @@ t.test('each page of a feed of any length has its posts, with likes, and links t
   }
 });
 
-t.test('own posts of the same instant are ordered by their ids', async (t) => {
+t.test('pages of own posts are correct, even if posts of the same instant are divided between pages', async (t) => {
   await emptyFeed();
-  const authors = await createUsers(2);
-  await seed(authors, 90);
-  for (const author of authors) {
-    t.strictSame(await followAll(author, '/posts/me?limit=7'), await expectedFeed([author]));
-  }
+  const authors = (await createUsers(2)) as [TestUser, TestUser];
+  await seed(authors, 2 * SLICE_POSTS + 60);
+  await expectPages(t, authors[0], await expectedFeed(authors.slice(0, 1)), 'own posts', '/posts/me');
+  t.strictSame(await followAll(authors[1], '/posts/me?limit=100'), await expectedFeed(authors.slice(1)));
 });
 
 t.test('with mostly private authors, each user gets every visible post once and in order', async (t) => {
@@ -137,7 +154,7 @@ t.test('with mostly private authors, each user gets every visible post once and 
   }
 });
 
-for (const hidden of [WINDOW_POSTS + 20, WIDE_WINDOW_POSTS - 100, WIDE_WINDOW_POSTS + 20]) {
+for (const hidden of [WINDOW_POSTS + 20, SLICE_POSTS - 100, SLICE_POSTS + 20]) {
   t.test(`${hidden} hidden posts do not end the feed`, async (t) => {
     await emptyFeed();
     const [publicUser, stranger] = (await createUsers(2)) as [TestUser, TestUser];
@@ -156,73 +173,17 @@ for (const hidden of [WINDOW_POSTS + 20, WIDE_WINDOW_POSTS - 100, WIDE_WINDOW_PO
   });
 }
 
-t.test('if nearly all posts are hidden, concurrent users share the scan for public posts', async (t) => {
+t.test('if most posts are hidden, concurrent users share the first slice', async (t) => {
   await emptyFeed();
   const [[hidden], viewers] = [await createUsers(1, { private: true }), await createUsers(12)];
   await seed(viewers.slice(0, 1), 1);
-  await seed([hidden as TestUser], WIDE_WINDOW_POSTS + 1);
+  await seed([hidden as TestUser], SLICE_POSTS - 2);
   const expected = await expectedFeed(viewers);
   const statements = recordStatements(t);
   const pages = await Promise.all(viewers.map((viewer) => viewer.send('GET', '/posts')));
   for (const page of pages) t.same(idsIn(page), expected);
-  t.ok(statements.filter(({ text }) => text.includes(') slice')).length < viewers.length);
-});
-
-t.test(
-  'a viewer skips the window after it was too small, except for smaller pages; the window looks up no friendships',
-  async (t) => {
-    await emptyFeed();
-    const [[hidden], [viewer]] = [await createUsers(1, { private: true }), await createUsers(1)];
-    await seed([hidden as TestUser], WINDOW_POSTS);
-    const batches: string[] = [];
-    const read = createReaders(service.stores, { ...noopObserver, batch: (name) => void batches.push(name) }, false);
-    const stores = { ...service.stores, read };
-    for (const [limit, usesWindow] of [
-      [19, true],
-      [19, true],
-      [20, true],
-      [20, false],
-      [21, false],
-      [19, true],
-    ] as const) {
-      await readFeed(stores, (viewer as TestUser).id, { limit, offset: 0 });
-      const ofWindow = batches.slice(0, batches.indexOf('friendsOf'));
-      t.same(ofWindow, usesWindow ? ['newestPosts'] : [], `limit ${limit}`);
-      batches.length = 0;
-    }
-  },
-);
-
-t.test('only one scan for public posts runs at a time', async (t) => {
-  const sizes: number[] = [];
-  const observer = { ...noopObserver, batch: (_: string, size: number) => void sizes.push(size) };
-  const { newestPublicIds } = createReaders(service.stores, observer, false);
-  const scans: Promise<unknown>[] = [];
-  await db.transaction().execute(async (trx) => {
-    await sql`lock table posts`.execute(trx);
-    for (let count = 0; count < 3; count += 1) {
-      scans.push(newestPublicIds(1));
-      await nextIteration();
-    }
-  });
-  await Promise.all(scans);
-  t.same(sizes, [1, 2]);
-});
-
-t.test('a post that is deleted between two queries of a page does not end the feed', async (t) => {
-  await emptyFeed();
-  const [[hidden], [publicUser, viewer]] = [await createUsers(1, { private: true }), await createUsers(2)];
-  await seed([publicUser as TestUser], 25);
-  await seed([hidden as TestUser], WIDE_WINDOW_POSTS);
-  const { read } = service.stores;
-  const newestPublicIds = async (count: number) => {
-    const ids = await read.newestPublicIds(count);
-    await db.deleteFrom('posts').where('id', '=', Number(ids[0])).execute();
-    return ids;
-  };
-  const stores = { ...service.stores, read: { ...read, newestPublicIds } };
-  const { more } = await readFeed(stores, (viewer as TestUser).id, { limit: 20, offset: 0 });
-  t.ok(more, 'five posts are left');
+  const slices = statements.filter(({ text }) => text.includes('as "slice"')).length;
+  t.ok(slices > 0 && slices < viewers.length);
 });
 
 t.test('concurrent users who read pages of different sizes each get a full page', async (t) => {
@@ -232,7 +193,7 @@ t.test('concurrent users who read pages of different sizes each get a full page'
   const expected = await expectedFeed([author]);
   const limits = [1, 5, 30, 20];
   // Calls of the same turn share a batch.
-  const pages = await Promise.all(limits.map((limit) => readFeed(service.stores, viewer.id, { limit, offset: 0 })));
+  const pages = await Promise.all(limits.map((limit) => feed.readFeed(viewer.id, { limit, offset: 0 })));
   for (const [index, limit] of limits.entries()) {
     const ids = pages[index]?.posts.map(({ post }) => post.id);
     t.strictSame({ ids, more: pages[index]?.more }, { ids: expected.slice(0, limit), more: true }, `limit ${limit}`);
@@ -242,46 +203,96 @@ t.test('concurrent users who read pages of different sizes each get a full page'
 t.test('friendships are read after the posts: a post created after a friendship has ended is hidden', async (t) => {
   await emptyFeed();
   const { read } = service.stores;
-  const [author, another] = (await createUsers(2, { private: true })) as [TestUser, TestUser];
+  const [author, other] = (await createUsers(2, { private: true })) as [TestUser, TestUser];
   const friend = await service.createUser();
-  const endFriendship = async () => {
-    await author.send('DELETE', `/friends/remove?id=${friend.id}`);
-    return createPost(author, { title: 'Secret' });
-  };
-  // The friendship ends, and the secret post is created, immediately before the posts are read.
-  const byRows = { ...read, newestPosts: (count: number) => endFriendship().then(() => read.newestPosts(count)) };
-  // The friendship ends immediately after the friends have been read for the `times`th time. The first of these reads is
-  // concurrent with that of the ids. With 1, the read of the ids waits for the end of the friendship.
-  const onceFriendsAreRead = (times: number) => {
-    let left = times;
-    let resume = () => {};
-    const ended = new Promise<void>((resolve) => {
-      resume = resolve;
-    });
-    return {
-      ...read,
-      async friendsOf(user: number) {
-        const friends = await read.friendsOf(user);
-        left -= 1;
-        if (left === 0) await endFriendship().then(resume);
-        return friends;
-      },
-      newestIds: (count: number) => (times === 1 ? ended : Promise.resolve()).then(() => read.newestIds(count)),
-    };
-  };
-  for (const [path, readers, limit, hidden] of [
-    ['by the window of rows', byRows, 20, 0],
-    ['by the window of ids', onceFriendsAreRead(1), WINDOW_POSTS, 0],
-    ['by the viewer’s own query', onceFriendsAreRead(2), 20, WIDE_WINDOW_POSTS],
+  const after = { createdAt: '9999-12-31T00:00:00.000Z', id: 1 };
+  for (const [path, lookup, page] of [
+    ['the shared window', 'relations', { limit: 20, offset: 0 }],
+    ['the window after a cursor', 'relations', { limit: 20, offset: 0, after }],
+    ['a scan', 'relations', { limit: 100, offset: 0 }],
+    ['a scan, after the friends are read', 'friendsOf', { limit: 100, offset: 0 }],
+    ['a scan whose whole page is hidden meanwhile', 'friendsOf', { limit: 1, offset: 0 }],
+    ['a scan after a cursor', 'friendsOf', { limit: 100, offset: 0, after }],
   ] as const) {
+    await emptyFeed();
     await befriend(friend, author);
-    const shared = await createPost(author);
-    if (hidden > 0) await seed([another], hidden, 'after now');
-    const shown = () => friend.send('GET', `/posts?limit=${limit}`);
-    t.equal(idsIn(await shown())[0], shared.id, 'a friend sees a private post');
-    const { posts } = await readFeed({ ...service.stores, db, read: readers }, friend.id, { limit, offset: 0 });
-    t.strictSame(posts, [], path);
-    t.strictSame(idsIn(await shown()), [], `${path}: and afterwards`);
+    await seed([friend], 2);
+    await createPost(author, { title: 'Shared' });
+    // The author's newest post is not in the window of a page with one post.
+    if (page.limit === 1) await seed([other], WINDOW_POSTS, 'after now');
+    let isEnded = false;
+    // Immediately after the first lookup, the friendship ends, and the author creates another post.
+    const endFriendshipAfter = async <Result>(lookedUp: Promise<Result>): Promise<Result> => {
+      const result = await lookedUp;
+      if (isEnded) return result;
+      isEnded = true;
+      await author.send('DELETE', `/friends/remove?id=${friend.id}`);
+      await createPost(author, { title: 'Secret' });
+      return result;
+    };
+    const lookups = {
+      relations: (query: RelationsQuery) => endFriendshipAfter(read.relations(query)),
+      friendsOf: (id: number) => endFriendshipAfter(read.friendsOf(id)),
+    };
+    const { readFeed } = createFeed({ db, read: { ...read, [lookup]: lookups[lookup] } }, noopObserver, false);
+    const { posts } = await readFeed(friend.id, page);
+    t.ok(isEnded);
+    t.notMatch(JSON.stringify(posts), /Secret/, path);
+    t.ok(posts.length > 0, `${path}: the page is not empty`);
+  }
+});
+
+/** Follows `Link` from a page to the last one, with pages of random sizes. Returns the ids of all posts. */
+async function walk(viewer: TestUser, path: string, random: (below: number) => number): Promise<number[]> {
+  const ids: number[] = [];
+  for (let next: string | undefined = `${path}?limit=20`; next; ) {
+    const url = next.replace(/limit=\d+/, `limit=${[1, 7, 20, 100][random(4)]}`);
+    const page: TestResponse = await viewer.send('GET', url);
+    t.equal(page.status, 200);
+    ids.push(...idsIn(page));
+    next = nextPagePath(page.headers);
+  }
+  return ids;
+}
+
+t.test('while posts are created and deleted, a walk by Link has each other post exactly once', async (t) => {
+  const seedNumber = Number(process.env.SEED ?? randomInt(1, 1_000_000));
+  t.comment(`SEED=${seedNumber}`);
+  const random = createRandom(seedNumber);
+  await emptyFeed();
+  const [author, viewer] = (await createUsers(2)) as [TestUser, TestUser];
+  const [friend, hidden] = (await createUsers(2, { private: true })) as [TestUser, TestUser];
+  await befriend(viewer, friend);
+  await seed([author, friend, hidden, hidden], 900);
+  const visible = await expectedFeed([author, friend]);
+  // The posts that are deleted during a walk. Half of them are next to each other, as in an account that is deleted.
+  const toDelete = visible.filter((_, index) => (index > 200 && index < 300) || random(3) === 0);
+  const kept = new Set(visible.filter((id) => !toDelete.includes(id)));
+  let isWalking = true;
+  const change = async () => {
+    while (isWalking) {
+      await seed([author, friend, hidden], 1 + random(5), 'after now');
+      const [id] = toDelete.splice(random(toDelete.length), 1);
+      if (id !== undefined) await db.deleteFrom('posts').where('id', '=', id).execute();
+    }
+  };
+  const changing = change();
+  const walks = await Promise.all([
+    walk(viewer, '/posts', random),
+    walk(viewer, '/posts', random),
+    walk(author, '/posts/me', random),
+  ]);
+  isWalking = false;
+  await changing;
+  const own = new Set((await expectedFeed([author])).filter((id) => kept.has(id)));
+  for (const [index, ids] of walks.entries()) {
+    const expected = index === 2 ? own : kept;
+    t.equal(new Set(ids).size, ids.length, 'no post is repeated');
+    t.strictSame(
+      ids.filter((id) => expected.has(id)),
+      [...expected],
+      'each post that existed throughout is there, in order',
+    );
   }
 });
 

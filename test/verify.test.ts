@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { updateAccount } from '../db/accounts.js';
 import { storeImage as storePending } from '../db/outbox/pending-images.js';
 import { migrations } from '../db/postgres/migrations/index.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
@@ -90,20 +89,6 @@ t.test('finds violations, and repairs them on request', async (t) => {
     await sql`update accounts set stored_bytes = 7, picture_bytes = 3 where id = any(${accounts})`.execute(db);
     // Each image of a post has 5 bytes, and the picture counts 3.
     await expectRepaired(t, 'storedBytes', accounts, (id) => `account ${id}: 7 instead of 8`);
-  });
-
-  t.test('blocks of the feed with wrong counts', async (t) => {
-    const author = await account();
-    await updateAccount(stores, author, { private: true, storageMaxBytes: 1000 });
-    await repeat(2, () => post(author));
-    const posts = await db.selectFrom('posts').select('id').execute();
-    await sql`insert into feed_blocks (ends_at, posts, private_posts)
-      values ('2020-01-01Z', 0, 0), ('2020-01-02Z', 0, 1), ('2100-01-01Z', 7, 1)`.execute(db);
-    await expectRepaired(t, 'feedBlocks', [
-      'posts before 2020-01-02T00:00:00.000Z: 1 of 0 private instead of 0 of 0',
-      `posts before 2100-01-01T00:00:00.000Z: 1 of 7 private instead of 2 of ${posts.length}`,
-    ]);
-    await db.deleteFrom('feed_blocks').execute();
   });
 
   t.test('sequences below the ids in use', async (t) => {

@@ -11,7 +11,7 @@ import { usernameProblems } from '../policy/usernames.js';
  * entry in `PATTERN_REASONS`, or its only problem is `invalid_characters`.
  */
 
-/** A generated validator. It adds default values to `data`. */
+/** A generated validator. */
 export interface Validate {
   (data: unknown): boolean;
   errors?: ErrorObject[] | null;
@@ -20,10 +20,7 @@ export interface Validate {
 /** Texts with one of these problems have no other: they are not checked for NUL and unpaired surrogates. */
 const UNCHECKED_CODES: readonly FieldCode[] = ['unknown_field', 'too_long'];
 
-/**
- * Validates fields against a schema, and checks strings for NUL and unpaired surrogates. Returns the problems, and adds default
- * values to `data`.
- */
+/** Validates fields against a schema, and checks strings for NUL and unpaired surrogates. Returns the problems. */
 export function validateFields(
   validate: Validate,
   data: Record<string, unknown>,

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { type BareStores, openBareStores } from '../../db/stores.js';
 import type { components } from '../../generated/types.js';
 import { readConfig } from '../../handlers/config/index.js';
+import { encodeCursor } from '../../handlers/cursors.js';
 import { send } from '../support/request.js';
 import { runScript, startService } from './processes.js';
 import { createEmptyStores } from './stores.js';
@@ -18,7 +19,8 @@ const POPULAR_SIZES = {
   full: { accounts: 100_000, posts: 1000, 'popular-post': 100_000, 'popular-person': 5000 },
   small: { accounts: 1000, posts: 50, 'popular-post': 1000, 'popular-person': 500 },
 };
-const OFFSETS = { full: [10_000, 100_000], small: [1000, 10_000] } as const;
+/** The number of posts before the deep page. */
+const DEPTHS = { full: 100_000, small: 10_000 };
 
 type Account = components['schemas']['Account'];
 type Post = components['schemas']['Post'];
@@ -28,8 +30,10 @@ export interface BenchUser {
   token: string;
   /** The body of `GET /auth/me`. */
   account: Account;
-  /** The pages of 20 posts from offset 0 and from the offsets of the dataset. */
-  pages: readonly (readonly Post[])[];
+  firstPage: readonly Post[];
+  /** The path of a page at a large depth, with a cursor. */
+  deepPath: string;
+  deepPage: readonly Post[];
 }
 
 export interface Dataset {
@@ -37,8 +41,6 @@ export interface Dataset {
   environment: NodeJS.ProcessEnv;
   /** Users whose first pages differ. In the `popular` dataset, the first one is the user with many friends. */
   users: BenchUser[];
-  /** The offsets of two measured pages. */
-  offsets: readonly [number, number];
   /** The emails of accounts for logins. There are many, because an account may have only 100 sessions. */
   loginEmails: string[];
   password: string;
@@ -65,12 +67,11 @@ export async function createDataset(
   const factor = name === 'tenfold' ? 10 : 1;
   await seed({ ...rest, posts: posts * factor, likes: likes * factor, private: name === 'private' ? 99 : 25 });
   if (name === 'popular') await seed({ ...POPULAR_SIZES[size], private: 25, seed: 2 });
-  const offsets = OFFSETS[size];
   const { userEmails, ...content } = await readContent(environment);
   const service = await startService(checkout, environment, join(folder, 'login.log'));
   try {
-    const users = await logIn(service.url, userEmails, password, offsets);
-    return { environment, offsets, password, users, ...content };
+    const users = await logIn(service.url, userEmails, password, DEPTHS[size]);
+    return { environment, password, users, ...content };
   } finally {
     await service.stop();
   }
@@ -137,17 +138,21 @@ async function befriend({ graph }: BareStores, accounts: { id: number }[], posts
 }
 
 /** Logs in users with different first pages, and reads the responses that are expected from all servers. */
-async function logIn(url: string, emails: string[], password: string, offsets: readonly number[]) {
+async function logIn(url: string, emails: string[], password: string, depth: number) {
   const users = new Map<string, BenchUser>();
   for (const email of emails) {
     if (users.size === USER_COUNT) break;
     const { token } = (await send(url, 'POST /auth/login', { json: { email, password } })).json;
     const get = async (path: string) => (await send(url, `GET ${path}`, { token })).json;
-    const pages: Post[][] = [];
-    for (const offset of [0, ...offsets]) pages.push(await get(`/posts?offset=${offset}`));
-    const firstPage = pages[0]?.map(({ id }) => id).join() ?? '';
+    const firstPage: Post[] = await get('/posts');
+    // With offsets, because an earlier release, which may create the data, knows no cursors. Smaller datasets have no such page.
+    const [previous]: Post[] = await get(`/posts?limit=1&offset=${depth - 1}`);
+    const cursor = previous && encodeCursor({ createdAt: previous.created_at, id: previous.id });
+    const deepPath = cursor ? `/posts?cursor=${cursor}` : `/posts?offset=${depth}`;
+    const deepPage: Post[] = await get(`/posts?offset=${depth}`);
+    const key = firstPage.map(({ id }) => id).join();
     const account = await get('/auth/me');
-    if (!users.has(firstPage)) users.set(firstPage, { token, account, pages });
+    if (!users.has(key)) users.set(key, { token, account, firstPage, deepPath, deepPage });
   }
   if (users.size < USER_COUNT) throw new Error(`Expected ${USER_COUNT} users with different first pages`);
   return [...users.values()];

@@ -54,7 +54,7 @@ export async function runRounds(
     return { run, results: results[target] };
   };
   const targets = [await prepare('subject', subject), await prepare('baseline', baseline)];
-  if (servers.otherCheckout && subject.server === 'service') {
+  if (servers.otherCheckout && subject.server === 'service' && !subject.isNew) {
     targets.push(await prepare('otherCheckout', { ...subject, server: 'otherCheckout' }));
   }
   if (warmUpSeconds > 0) for (const { run } of targets) await run(warmUpSeconds);

@@ -26,7 +26,7 @@ function startFunctions({ environment, users, password }: Dataset, folder: strin
       startBaseline('account', STACK === 'embedded' ? await copyStores(environment, folder, 'account') : environment),
     async posts() {
       const PAGES = join(folder, 'pages.json');
-      const pages = users.map(({ token, pages }) => [`Bearer ${token}`, pages[0]]);
+      const pages = users.map(({ token, firstPage }) => [`Bearer ${token}`, firstPage]);
       await writeFile(PAGES, JSON.stringify(Object.fromEntries(pages)));
       return startBaseline('posts', { PAGES });
     },

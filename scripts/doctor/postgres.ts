@@ -120,7 +120,7 @@ function checkMigrations(applied: ReadonlySet<string>): CheckResult {
 }
 
 const TABLES = [
-  ...['accounts', 'sessions', 'posts', 'feed_blocks', 'idempotency_keys', 'outbox', 'installation'],
+  ...['accounts', 'sessions', 'posts', 'idempotency_keys', 'outbox', 'installation'],
   ...['graph_likes', 'graph_like_counts', 'graph_friendships'],
 ];
 /** The sequences that the service also reads and raises itself. Inserts into identity columns need no privilege on them. */

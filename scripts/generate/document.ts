@@ -114,16 +114,8 @@ export function operationsOf(document: Document): Operation[] {
   );
 }
 
-function parametersIn({ operationId, parameters = [] }: RawOperation, location: string): Parameter[] {
-  const found = parameters.filter((parameter) => parameter.in === location);
-  for (const { name, required, schema } of found) {
-    // Handlers expect a value for every query parameter.
-    if (location === 'query' && !required && !('default' in schema)) {
-      throw new Error(`${operationId}: ${name} needs a default`);
-    }
-  }
-  return found;
-}
+const parametersIn = ({ parameters = [] }: RawOperation, location: string): Parameter[] =>
+  parameters.filter((parameter) => parameter.in === location);
 
 function bodyOf({ operationId, requestBody }: RawOperation): Operation['requestBody'] {
   if (!requestBody) return undefined;

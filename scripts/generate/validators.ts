@@ -38,13 +38,12 @@ const checkMaxLengthFirst = (schema: Schema): Schema => {
 
 /**
  * Returns a module with validators for the query, path, header parameters and body of every operation, compiled by Ajv. They
- * report all errors, insert defaults, and coerce nothing.
+ * report all errors. They insert no defaults, so that handlers know what was sent, and coerce nothing.
  */
 export async function generateValidators(operations: Operation[]): Promise<string> {
   const ajv = new Ajv2020({
     allErrors: true,
     verbose: true,
-    useDefaults: true,
     strict: true,
     strictTypes: false,
     validateFormats: false,

@@ -45,7 +45,6 @@ const RULES = {
   },
   rowHasImage: { title: 'Every row’s image is stored', advice: 'restore the bytes from a backup of the image store' },
   storedBytes: { title: 'Every account’s stored bytes are correct', remedy: 'recalculated' },
-  feedBlocks: { title: 'Every block of the feed has correct counts', remedy: 'counted again' },
   noOverdueEntry: { title: 'No outbox entry is overdue by more than 5 minutes', remedy: 'delivered' },
   noFailingDelivery: {
     title: 'No delivery has failed 10 times',

@@ -12,7 +12,6 @@ import type { Database } from '../../db/postgres/index.js';
 import type { Log } from '../../db/support/log.js';
 import { withProgress } from '../support/pages.js';
 import type { Progress } from '../support/progress.js';
-import { checkFeedBlocks } from './feed-blocks.js';
 import { checkIds } from './ids.js';
 import { checkReferencedImages, checkStoredImages, PICTURES, POST_IMAGES } from './images.js';
 import { checkNodes, checkRows, PEOPLE, POSTS } from './nodes.js';
@@ -110,7 +109,6 @@ function listSteps({ graph }: CheckContext['stores'], rows: RowCounts): Step[] {
       check: (context) => checkReferencedImages(context, POST_IMAGES),
     },
     { subject: 'stored bytes', expected: 0, check: checkStoredBytes },
-    { subject: 'blocks of the feed', expected: 0, check: checkFeedBlocks },
     { subject: 'outbox', expected: 0, check: checkOutbox },
   ];
 }

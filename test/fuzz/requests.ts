@@ -101,8 +101,23 @@ function queryString(random: Random, fixture: Fixture, operation: ContractOperat
 function queryValue(random: Random, fixture: Fixture, operation: ContractOperation, name: string): string {
   if (name === 'limit') return random.chance(0.7) ? String(1 + random.below(100)) : random.pick(UNUSUAL_IDS);
   if (name === 'offset') return random.chance(0.7) ? String(random.below(500)) : random.pick(UNUSUAL_IDS);
+  if (name === 'cursor')
+    return random.chance(0.9) ? base64url(random.pick(SORT_KEYS)) : encodeURIComponent(text(random).toWellFormed());
   return operation.path.startsWith('/posts') ? postId(random, fixture) : accountId(random, fixture);
 }
+
+/** The contents of cursors, valid or not. */
+const SORT_KEYS = [
+  '2026-01-31T09:30:05.118Z 42',
+  '9999-12-31T23:59:59.999Z 9007199254740991',
+  '0001-01-01T00:00:00.000Z 1',
+  '0000-01-01T00:00:00.000Z 1',
+  '2026-02-30T00:00:00.000Z 1',
+  'infinity 1',
+  '2026-01-31T09:30:05.118Z 0',
+];
+
+const base64url = (value: string) => Buffer.from(value).toString('base64url');
 
 function extraHeaders(random: Random): string[] {
   if (!random.chance(0.15)) return [];

@@ -61,7 +61,7 @@ t.test('reports violations, repairs what it can, and reports the rest', async (t
     /^Unresolved: Every stored image belongs to a row \(1 left\): repair with npm run verify -- --repair\.$/m,
   );
   t.match(found.stdout, /^The image store contains only images +note +1 +notes\.txt$/m);
-  t.match(found.stdout, /^The stores disagree: 2 of 12 rules are violated\.$/m);
+  t.match(found.stdout, /^The stores disagree: 2 of 11 rules are violated\.$/m);
 
   const repaired = await runVerify(['--repair']);
   t.equal(repaired.code, 1, 'not everything was repaired');

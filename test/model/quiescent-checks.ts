@@ -1,4 +1,5 @@
 import type { OperationId } from '../../generated/types.js';
+import { nextPagePath } from '../support/links.js';
 import { createSession } from './accounts.js';
 import type { ServiceFixture } from './fixture.js';
 import { friends } from './friends.js';
@@ -80,15 +81,15 @@ async function resolvePosts(step: Step): Promise<void> {
  */
 // biome-ignore lint/suspicious/noExplicitAny: every body was validated against the contract.
 async function readPages(step: Step, path: string, isEnough = (_: any) => false) {
-  const limit = 60;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   const bodies: any[] = [];
-  for (let offset = 0; ; offset += limit) {
-    const { response } = await step.send('GET', `${path}?limit=${limit}&offset=${offset}`);
+  for (let next = `${path}?limit=60`; ; ) {
+    const { response } = await step.send('GET', next);
     bodies.push(...(response?.body ?? []));
-    const isLastPage = response !== undefined && !response.headers.has('link');
+    const following = response && nextPagePath(response.headers);
     const isEndedEarly = bodies.some(isEnough);
-    if (!response || isLastPage || isEndedEarly) return { bodies, isComplete: isLastPage && !isEndedEarly };
+    if (!following || isEndedEarly) return { bodies, isComplete: response !== undefined && !isEndedEarly };
+    next = following;
   }
 }
 

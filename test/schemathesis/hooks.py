@@ -57,6 +57,7 @@ def before_call(context, case, kwargs):
     for parameters in (case.path_parameters, case.query):
         examples.replace_example(operation, parameters, users)
     valid_requests.correct_ids(operation, case.query, users)
+    valid_requests.correct_cursor(case.query)
     if operation == "listFriendRequests":
         # Links continue with a request from the list, which is empty unless another user sends one.
         examples.incoming_request(users)

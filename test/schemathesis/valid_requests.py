@@ -51,6 +51,13 @@ def correct_ids(operation: str, query: dict, users: Users) -> None:
             query[name] = users.other.id
 
 
+def correct_cursor(query: dict | None) -> None:
+    """Replaces a generated cursor with a valid one, which excludes an offset."""
+    if query and "cursor" in query:
+        query["cursor"] = "MjAyNi0wMS0zMVQwOTozMDowNS4xMThaIDQy"
+        query.pop("offset", None)
+
+
 def correct_passwords(body: dict, user: User) -> None:
     """Makes the passwords of a profile update valid: a new one by the policy, and the current one."""
     if "password" in body:

@@ -18,7 +18,6 @@ import type { DatabaseTransaction } from '../../db/postgres/index.js';
 import { lockExclusive, lockShared } from '../../db/postgres/locks.js';
 import { createSession, deleteOtherSessions, touchSessions, trimSessions } from '../../db/sessions.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { checkFeedBlocks } from '../../scripts/verify/feed-blocks.js';
 import { createRepair } from '../../scripts/verify/repair.js';
 import { createFindings } from '../../scripts/verify/rules.js';
 import { checkStoredBytes } from '../../scripts/verify/stored-bytes.js';
@@ -537,25 +536,6 @@ t.test('locks', needsServers, async (t) => {
     await repairing;
     const repaired = db.selectFrom('accounts').select('stored_bytes').where('id', '=', user);
     t.same(await repaired.execute(), [{ stored_bytes: 5 }]);
-  });
-
-  t.test('a recount of posts in the feed waits for a new post, and includes it', async (t) => {
-    const author = await account();
-    await db.insertInto('feed_blocks').values({ ends_at: '2100-01-01Z', posts: 7, private_posts: 7 }).execute();
-    const repair = createRepair(otherStores, silentLog);
-    const { repairing } = await db.transaction().execute(async (trx) => {
-      await trx
-        .insertInto('posts')
-        .values({ ...POST, author_id: author })
-        .execute();
-      const repairing = checkFeedBlocks({ stores: otherStores, findings: createFindings(), repair });
-      await Promise.race([untilWaiting(1), repairing]);
-      return { repairing };
-    });
-    await repairing;
-    const { length: posts } = await db.selectFrom('posts').select('id').execute();
-    t.same(await db.selectFrom('feed_blocks').select('posts').execute(), [{ posts }]);
-    await db.deleteFrom('feed_blocks').execute();
   });
 
   t.test('entries that another process has locked do not block the others', async (t) => {

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createConcurrencyLimiter } from '../../db/support/concurrency-limiter.js';
 import { ClientDisconnectedError } from '../../db/support/errors.js';
 
-/* `test/deep-pages.test.ts` covers jobs that wait too long, or whose client disconnects while they wait. */
+/* `test/feed-scans.test.ts` covers jobs that wait too long, or whose client disconnects while they wait. */
 
 t.test('runs up to its limit concurrently, in order of arrival', async (t) => {
   const limiter = createConcurrencyLimiter({ concurrency: 2, maxWaitMs: 60_000 });

@@ -9,6 +9,7 @@ import * as usernameKeys from './0007-username-keys.js';
 import * as privateAccountsIndex from './0008-private-accounts-index.js';
 import * as outboxKindIndex from './0009-outbox-kind-index.js';
 import * as feedBlocks from './0010-feed-blocks.js';
+import * as withoutFeedBlocks from './0011-without-feed-blocks.js';
 
 /** All migrations, in the order in which they run. New ones are added at the end. A released migration is never edited. */
 export const migrations: Record<string, Migration> = {
@@ -22,4 +23,5 @@ export const migrations: Record<string, Migration> = {
   '0008-private-accounts-index': privateAccountsIndex,
   '0009-outbox-kind-index': outboxKindIndex,
   '0010-feed-blocks': feedBlocks,
+  '0011-without-feed-blocks': withoutFeedBlocks,
 };

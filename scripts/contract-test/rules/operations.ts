@@ -11,7 +11,9 @@ const PARAMETER_VALUES: Record<string, number> = { limit: 1, offset: 7 };
 /** Returns the request line of an operation, with valid parameters that refer to no existing resource. */
 export function validRequest(operation: ContractOperation, query: string[] = []): string {
   const path = operation.path.replace('{filename}', 'none.png').replace(/\{\w+\}/, String(UNUSED_ID));
-  const parameters = [...operation.query.map(({ name }) => `${name}=${PARAMETER_VALUES[name] ?? UNUSED_ID}`), ...query];
+  // A cursor is not valid together with an offset.
+  const names = operation.query.map(({ name }) => name).filter((name) => name !== 'cursor');
+  const parameters = [...names.map((name) => `${name}=${PARAMETER_VALUES[name] ?? UNUSED_ID}`), ...query];
   return `${operation.method} ${path}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
 }
 

@@ -21,6 +21,7 @@ export const deepPages: Attack = {
     return [otherStatuses(statuses, 200, 503)];
   },
   measurements: (observation, { quick }) => [
+    latency(observation, 'me', 0.5, 50),
     latency(observation, 'me', 0.99, 250),
     // The limit is higher in a short run, whose cores other processes may use. A query on the main thread would take seconds.
     loopDelay(observation, quick ? 200 : 50),

@@ -48,7 +48,10 @@ const outOfRange = ({ minimum, maximum }: Range): string[] => [
   ...(maximum === undefined ? [] : [String(BigInt(maximum) + 1n)]),
 ];
 
-const withIntegers = contract.filter(({ query }) => query.some(isInteger));
+/** The operations with integers in the query, without their other parameters. */
+const withIntegers = contract
+  .map((operation) => ({ ...operation, query: operation.query.filter(isInteger) }))
+  .filter(({ query }) => query.length > 0);
 
 const joinQuery = (parameters: string[]) => `?${parameters.join('&')}`;
 
