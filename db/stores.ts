@@ -29,7 +29,6 @@ import { type StoreName, StoreUnavailableError } from './support/errors.js';
 import type { Log } from './support/log.js';
 import { type Gate, noopObserver, type Observer, withGateAndMetrics } from './support/observer.js';
 import { RETRY_INTERVAL_MS, retryUntilAvailable } from './support/retry.js';
-import { warmUpDatabase } from './warm-up.js';
 import { createWriters, type Writers } from './writers.js';
 
 /** The configuration of the stores. If `postgres` or `s3` is undefined, that store is embedded, in `dataDir`. */
@@ -115,7 +114,7 @@ export async function openDatabase(
   log: Log,
   observer: Observer = noopObserver,
 ): Promise<Postgres> {
-  if (postgres) return openPostgres(postgres, log, observer, warmUpDatabase);
+  if (postgres) return openPostgres(postgres, log, observer);
   await requireRoomToStart(directory.root);
   // Creating the database takes seconds, so the log says why the service takes so long to start.
   if (!existsSync(directory.postgres)) log.info({}, `Creating a database in ${dataDir} (first start only)…`);
@@ -168,7 +167,6 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   let embedded: EmbeddedJobs | undefined;
   try {
     await retryUntilAvailable(() => prepareDatabase(bare));
-    if (config.postgres) await retryUntilAvailable(() => warmUpDatabase(bare.maintenanceDb));
     // Repeated only while PostgreSQL is unavailable: an unavailable graph or image store is prepared later.
     for (const preparation of preparations) await retryUntilAvailable(() => tryPrepare(preparation));
     if (!gates.graph.allowsCalls) await retryUntilAvailable(() => skipIdsOfUnknownGraph(bare.maintenanceDb));

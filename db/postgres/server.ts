@@ -43,27 +43,22 @@ const CONNECTION_CHECK_INTERVAL_MS = 1000;
 /**
  * Connects to a PostgreSQL server. Settings that matter to other clients are made per transaction, not per session, so that
  * connections can go through PgBouncer in transaction mode.
- *
- * @param warmUpDatabase prepares a server that is available again, before the circuit breaker closes
  */
 export function openPostgres(
   { url, poolSize, graphPoolSize, timeoutMs }: PostgresOptions,
   log: Log,
   observer: Observer = noopObserver,
-  warmUpDatabase?: (db: Database) => Promise<void>,
 ): Postgres {
-  const createBreaker = (callTimeoutMs: number, warmUp?: () => Promise<void>) =>
+  const createBreaker = (callTimeoutMs: number) =>
     createCircuitBreaker({
       store: 'postgres',
       timeoutMs: callTimeoutMs,
       isUnavailable,
       probe: () => probe(url, Math.min(timeoutMs, MAX_PROBE_TIMEOUT_MS)),
-      warmUp,
       log,
     });
   const breakers = {
-    // Warmed up through the other pool, because the calls of this breaker fail until it is closed.
-    requests: createBreaker(timeoutMs, async (): Promise<void> => warmUpDatabase?.(databases.maintenanceDb)),
+    requests: createBreaker(timeoutMs),
     maintenance: createBreaker(MAINTENANCE.timeoutMs),
   };
   const createPoolWithBreaker = (max: number, breaker: CircuitBreaker) =>
