@@ -114,7 +114,7 @@ export async function openDatabase(
   log: Log,
   observer: Observer = noopObserver,
 ): Promise<Postgres> {
-  if (postgres) return openPostgres(postgres, log, observer);
+  if (postgres) return openPostgres(postgres, observer);
   await requireRoomToStart(directory.root);
   // Creating the database takes seconds, so the log says why the service takes so long to start.
   if (!existsSync(directory.postgres)) log.info({}, `Creating a database in ${dataDir} (first start only)…`);

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { diskImages } from '../db/images/disk.js';
-import { noopObserver, type Observer, type Outcome, withGateAndMetrics } from '../db/support/observer.js';
+import { type CallOutcome, noopObserver, type Observer, withGateAndMetrics } from '../db/support/observer.js';
 import { createMetrics } from '../handlers/http/metrics.js';
 import { HASH_CONCURRENCY, hashQueue } from '../handlers/security/password-hashing.js';
 import { contract } from '../scripts/contract-test/document.js';
@@ -111,7 +111,7 @@ t.test('calls to the stores are counted by verb', async (t) => {
 });
 
 t.test('reports the outcome of each store call that returns a promise', async (t) => {
-  const calls: [verb: string, outcome: Outcome][] = [];
+  const calls: [verb: string, outcome: CallOutcome][] = [];
   const observer: Observer = {
     ...noopObserver,
     storeCall: (_store, verb, _seconds, outcome) => void calls.push([verb, outcome]),

@@ -38,7 +38,7 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
 
   /** Makes a call through the circuit breaker. Also drops idle connections if the call is abandoned. */
   const call = <Result>(request: (signal: AbortSignal) => Promise<Result>) =>
-    breaker.run(async ({ signal }) => {
+    breaker.run(async (signal) => {
       signal.addEventListener('abort', bucket.dropIdleConnections);
       return request(signal);
     });

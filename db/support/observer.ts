@@ -1,12 +1,12 @@
 import type { BatchTracer } from './batch.js';
 import { type StoreName, StoreUnavailableError } from './errors.js';
 
-export type Outcome = 'ok' | 'unavailable' | 'error';
+export type CallOutcome = 'ok' | 'unavailable' | 'error';
 
 /** Receives measurements of the stores. They contain names and numbers, but no keys, statements or values. */
 export interface Observer {
   /** Called after each call to a store. `verb` names the method or command. */
-  storeCall(store: StoreName, verb: string, seconds: number, outcome: Outcome): void;
+  storeCall(store: StoreName, verb: string, seconds: number, outcome: CallOutcome): void;
   /** Called for each batch, with its number of lookups or writes. */
   batch(name: string, size: number): void;
   /** Returns a tracer for batches with this name. Defined only if requests are traced. */
@@ -22,6 +22,10 @@ export const observedBatches = (observer: Observer, name: string) => ({
   tracer: observer.batchTracer?.(name),
 });
 
+/** Returns the outcome of a call that failed with this error. */
+export const outcomeOf = (error: unknown): CallOutcome =>
+  error instanceof StoreUnavailableError ? 'unavailable' : 'error';
+
 /** Awaits a call that was just started, and reports its duration and outcome. */
 export async function timed<Result>(
   observer: Observer,
@@ -30,11 +34,11 @@ export async function timed<Result>(
   call: Promise<Result>,
 ): Promise<Result> {
   const started = performance.now();
-  let outcome: Outcome = 'ok';
+  let outcome: CallOutcome = 'ok';
   try {
     return await call;
   } catch (error) {
-    outcome = error instanceof StoreUnavailableError ? 'unavailable' : 'error';
+    outcome = outcomeOf(error);
     throw error;
   } finally {
     observer.storeCall(store, verb, (performance.now() - started) / 1000, outcome);
