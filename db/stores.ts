@@ -6,11 +6,13 @@ import { createWindowShortfalls, type WindowShortfalls } from './feed.js';
 import { startAddingFeedBlocks } from './feed-blocks.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Neo4jOptions } from './graph/neo4j-connection.js';
+import { observedGraph } from './graph/observed.js';
 import { tableGraph } from './graph/tables.js';
 import { withCache } from './images/cache.js';
 import { diskImages } from './images/disk.js';
 import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';
+import { observedImages } from './images/observed.js';
 import type { S3Options } from './images/s3-bucket.js';
 import { prepareDatabase, prepareGraph, prepareImageStore, skipIdsOfUnknownGraph } from './migrate.js';
 import { createOutbox, type Outbox } from './outbox/index.js';
@@ -27,7 +29,7 @@ import { type ConcurrencyLimiter, createConcurrencyLimiter } from './support/con
 import { claimDataDirectory, type DataDirectory } from './support/data-directory.js';
 import { type StoreName, StoreUnavailableError } from './support/errors.js';
 import type { Log } from './support/log.js';
-import { type Gate, noopObserver, type Observer, withGateAndMetrics } from './support/observer.js';
+import { type Gate, noopObserver, type Observer } from './support/observer.js';
 import { RETRY_INTERVAL_MS, retryUntilAvailable } from './support/retry.js';
 import { createWriters, type Writers } from './writers.js';
 
@@ -154,8 +156,8 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   // Until a store has been verified, its gate rejects calls. The preparations below use the bare stores.
   const stores = {
     ...bare,
-    graph: withGateAndMetrics('graph', bare.graph, observer, gates.graph),
-    images: withGateAndMetrics('images', withCache(bare.images), observer, gates.images),
+    graph: observedGraph(bare.graph, observer, gates.graph),
+    images: observedImages(withCache(bare.images), observer, gates.images),
   };
   const closing = new AbortController();
   const preparations = [

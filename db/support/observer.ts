@@ -51,36 +51,21 @@ export interface Gate {
 }
 
 /**
- * Returns a proxy of a store. While the gate allows no calls, every call rejects with StoreUnavailableError, because an
- * unverified store must not be used.
- *
- * Every call that returns a promise is reported, under the name of the method. Nested objects with methods (`bulk`, the graph
- * within a transaction) are wrapped too; streams, iterables and plain values are not. The reported duration of reading an image
- * ends when its stream is available.
+ * Returns the store with these methods replaced: each reports its calls to the observer, and rejects with StoreUnavailableError
+ * while the gate allows no calls, because an unverified store must not be used.
  */
-export function withGateAndMetrics<Store extends object>(
+export function observeMethods<Store extends object, Method extends keyof Store & string>(
   name: StoreName,
   store: Store,
+  methods: readonly Method[],
   observer: Observer,
-  gate: Gate = { allowsCalls: true },
+  gate: Gate,
 ): Store {
-  const wrapped = (value: unknown) => (isWrappable(value) ? withGateAndMetrics(name, value, observer, gate) : value);
-  return new Proxy(store, {
-    get(target, property) {
-      const value: unknown = Reflect.get(target, property);
-      if (typeof value !== 'function') return wrapped(value);
-      // `within` only binds the graph to a transaction, and makes no call to the store.
-      if (!gate.allowsCalls && property !== 'within') {
-        return () => timed(observer, name, String(property), Promise.reject(new StoreUnavailableError(name)));
-      }
-      return (...args: unknown[]) => {
-        const result: unknown = value.apply(target, args);
-        return result instanceof Promise ? timed(observer, name, String(property), result) : wrapped(result);
-      };
-    },
+  const observed = methods.map((method) => {
+    const start = store[method] as (...args: unknown[]) => Promise<unknown>;
+    const call = (...args: unknown[]) =>
+      gate.allowsCalls ? start.apply(store, args) : Promise.reject(new StoreUnavailableError(name));
+    return [method, (...args: unknown[]) => timed(observer, name, method, call(...args))];
   });
+  return { ...store, ...Object.fromEntries(observed) };
 }
-
-/** Returns whether a value is an object to wrap: not a stream, an iterable or a plain value. */
-const isWrappable = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !(Symbol.iterator in value) && !(Symbol.asyncIterator in value);
