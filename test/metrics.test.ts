@@ -7,7 +7,7 @@ import { diskImages } from '../db/images/disk.js';
 import { observedImages } from '../db/images/observed.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { type CallOutcome, noopObserver, type Observer } from '../db/support/observer.js';
-import { createMetrics } from '../handlers/http/metrics.js';
+import { createMetrics } from '../handlers/metrics/index.js';
 import { HASH_CONCURRENCY, hashQueue } from '../handlers/security/password-hashing.js';
 import { contract } from '../scripts/contract-test/document.js';
 import { picture } from './support/picture.js';
@@ -189,8 +189,14 @@ t.test('responds with the other metrics while PostgreSQL is unavailable', async 
     () => Promise.reject(new Error('unavailable')),
     () => new Promise<never>(() => undefined),
   ];
-  for (const backlog of backlogs) {
-    metrics.watchStores({ ...noStores, pools, backlog, freeBytes: async () => (await backlog()).length });
+  let [backlog = async () => []] = backlogs;
+  metrics.watchStores({
+    ...noStores,
+    pools,
+    backlog: () => backlog(),
+    freeBytes: async () => (await backlog()).length,
+  });
+  for (backlog of backlogs) {
     const exposition = await metrics.read();
     t.equal(exposition.value('outbox_waiting'), backlog === backlogs[0] ? 7 : undefined, 'no stale value remains');
     t.equal(exposition.value('data_directory_free_bytes'), backlog === backlogs[0] ? 1 : undefined);
@@ -202,7 +208,7 @@ t.test('responds with the other metrics while PostgreSQL is unavailable', async 
 
 t.test('reports connections and large responses', async (t) => {
   const metrics = createTestMetrics(t);
-  metrics.watchHttp({
+  metrics.watchConnections({
     connections: { open: new Set(['one', 'two']), counts: { evicted: 3, refused: 5 } },
     responses: [
       { unsentBytes: 3, waitingBytes: 11, refused: 4 },
