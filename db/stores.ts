@@ -13,7 +13,7 @@ import { diskImages } from './images/disk.js';
 import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';
 import { observedImages } from './images/observed.js';
-import type { S3Options } from './images/s3-bucket.js';
+import type { S3Options } from './images/s3.js';
 import { prepareDatabase, prepareGraph, prepareImageStore, skipIdsOfUnknownGraph } from './migrate.js';
 import { createOutbox, type Outbox } from './outbox/index.js';
 import { LARGE_PAGE_LIMITS } from './own-posts.js';
