@@ -1,13 +1,16 @@
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { createCircuitBreaker } from './support/circuit-breaker.js';
+import { StoreUnavailableError } from './support/errors.js';
 import type { Log } from './support/log.js';
 import { type Observer, timed } from './support/observer.js';
 
 /*
  * The connection to Redis, whose counters all processes share. Redis is optional, and each use has a fallback: if Redis is
  * unavailable, each process counts on its own.
+ *
+ * There is no circuit breaker. When the connection stops responding, calls wait for their timeout until ioredis closes the
+ * connection, after `socketTimeout`. While there is no connection, calls fail immediately.
  */
 
 /** The prefix of all keys, because other applications may use the same database. */
@@ -16,7 +19,7 @@ export const KEY_PREFIX = 'social-posting:';
 /** The timeout of a connection attempt. When the service starts, it waits at most this long for the connection. */
 const CONNECT_TIMEOUT_MS = 1000;
 
-/** If a command gets no response for this long, or for the timeout of a call if that is longer, the connection is replaced. */
+/** If a command gets no response for this long, or for its timeout if that is longer, the connection is replaced. */
 const MIN_SOCKET_TIMEOUT_MS = 1000;
 
 const MAX_RECONNECTION_DELAY_MS = 1000;
@@ -27,12 +30,12 @@ export interface RedisConnection {
   readonly observer: Observer;
   /** Runs a call within its timeout. @throws StoreUnavailableError on any error */
   run<Result>(verb: string, call: (client: Redis) => Promise<Result>): Promise<Result>;
-  /** Sends a PING. @throws StoreUnavailableError */
+  /** Checks that Redis accepts writes. @throws StoreUnavailableError */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-interface Options {
+interface RedisOptions {
   /** Must not be logged, because it may contain a password. */
   url: string;
   /** The timeout of one call. */
@@ -40,7 +43,11 @@ interface Options {
 }
 
 /** Connects to Redis. Returns even if Redis is unavailable, and then connects in the background. */
-export async function openRedis({ url, timeoutMs }: Options, log: Log, observer: Observer): Promise<RedisConnection> {
+export async function openRedis(
+  { url, timeoutMs }: RedisOptions,
+  log: Log,
+  observer: Observer,
+): Promise<RedisConnection> {
   const { protocol, hostname } = new URL(url);
   const client = new Redis(url, {
     // Sends the server name (SNI, RFC 6066 section 3), which some servers need to select their certificate.
@@ -50,6 +57,7 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    commandTimeout: timeoutMs,
     socketTimeout: Math.max(MIN_SOCKET_TIMEOUT_MS, timeoutMs),
     retryStrategy: (attempt) => Math.min(attempt * 100, MAX_RECONNECTION_DELAY_MS),
   });
@@ -67,29 +75,28 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
     connectionError ??= error;
   });
 
-  const breaker = createCircuitBreaker({
-    store: 'redis',
-    timeoutMs,
-    log,
-    // Writes a key, as the counters do: a replica or a server without free memory responds to PING, but rejects writes.
-    probe: () => client.eval("return redis.call('set', KEYS[1], '', 'px', 1000)", 1, `${KEY_PREFIX}probe`),
-    isUnavailable: () => true,
-  });
+  /** Whether the last call has succeeded. */
+  let isAvailable = true;
 
-  function run<Result>(verb: string, call: (client: Redis) => Promise<Result>): Promise<Result> {
-    const rethrow = (error: unknown) => {
-      throw connectionError ?? error;
-    };
-    return timed(
-      observer,
-      'redis',
-      verb,
-      breaker.run(() => call(client).catch(rethrow)),
-    );
+  async function callAndLog<Result>(call: (client: Redis) => Promise<Result>): Promise<Result> {
+    try {
+      const result = await call(client);
+      if (!isAvailable) log.info({ store: 'redis' }, 'store available');
+      isAvailable = true;
+      return result;
+    } catch (error) {
+      const cause = connectionError ?? error;
+      if (isAvailable) log.warn({ err: cause, store: 'redis' }, 'store unavailable');
+      isAvailable = false;
+      throw new StoreUnavailableError('redis', { cause });
+    }
   }
 
+  const run: RedisConnection['run'] = (verb, call) => timed(observer, 'redis', verb, callAndLog(call));
+
+  // Writes a key, as the counters do: a replica or a server without free memory responds to PING, but rejects writes.
   const check = async () => {
-    await run('ping', () => client.ping());
+    await run('check', () => client.eval("return redis.call('set', KEYS[1], '', 'px', 1000)", 1, `${KEY_PREFIX}check`));
   };
 
   // Connecting has a timeout of its own, because it may take longer than a call.
@@ -101,7 +108,6 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
     run,
     check,
     async close() {
-      breaker.shutDown();
       client.disconnect();
     },
   };

@@ -4,12 +4,14 @@ import { createBackup } from './backup/create.js';
 import { createFeed, type Feed } from './feed.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Neo4jOptions } from './graph/neo4j-connection.js';
+import { observedGraph } from './graph/observed.js';
 import { tableGraph } from './graph/tables.js';
 import { withCache } from './images/cache.js';
 import { diskImages } from './images/disk.js';
 import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';
-import type { S3Options } from './images/s3-bucket.js';
+import { observedImages } from './images/observed.js';
+import type { S3Options } from './images/s3.js';
 import { prepareDatabase, prepareGraph, prepareImageStore, skipIdsOfUnknownGraph } from './migrate.js';
 import { createOutbox, type Outbox } from './outbox/index.js';
 import { openEmbeddedPostgres } from './postgres/embedded.js';
@@ -23,9 +25,8 @@ import { Closers } from './support/closers.js';
 import { claimDataDirectory, type DataDirectory } from './support/data-directory.js';
 import { type StoreName, StoreUnavailableError } from './support/errors.js';
 import type { Log } from './support/log.js';
-import { type Gate, noopObserver, type Observer, withGateAndMetrics } from './support/observer.js';
+import { type Gate, noopObserver, type Observer } from './support/observer.js';
 import { RETRY_INTERVAL_MS, retryUntilAvailable } from './support/retry.js';
-import { warmUpDatabase } from './warm-up.js';
 import { createWriters, type Writers } from './writers.js';
 
 /** The configuration of the stores. If `postgres` or `s3` is undefined, that store is embedded, in `dataDir`. */
@@ -106,7 +107,7 @@ export async function openDatabase(
   log: Log,
   observer: Observer = noopObserver,
 ): Promise<Postgres> {
-  if (postgres) return openPostgres(postgres, log, observer, warmUpDatabase);
+  if (postgres) return openPostgres(postgres, observer);
   await requireRoomToStart(directory.root);
   // Creating the database takes seconds, so the log says why the service takes so long to start.
   if (!existsSync(directory.postgres)) log.info({}, `Creating a database in ${dataDir} (first start only)…`);
@@ -146,8 +147,8 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   // Until a store has been verified, its gate rejects calls. The preparations below use the bare stores.
   const stores = {
     ...bare,
-    graph: withGateAndMetrics('graph', bare.graph, observer, gates.graph),
-    images: withGateAndMetrics('images', withCache(bare.images), observer, gates.images),
+    graph: observedGraph(bare.graph, observer, gates.graph),
+    images: observedImages(withCache(bare.images), observer, gates.images),
   };
   const closing = new AbortController();
   const preparations = [
@@ -159,7 +160,6 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   let embedded: EmbeddedJobs | undefined;
   try {
     await retryUntilAvailable(() => prepareDatabase(bare));
-    if (config.postgres) await retryUntilAvailable(() => warmUpDatabase(bare.maintenanceDb));
     // Repeated only while PostgreSQL is unavailable: an unavailable graph or image store is prepared later.
     for (const preparation of preparations) await retryUntilAvailable(() => tryPrepare(preparation));
     if (!gates.graph.allowsCalls) await retryUntilAvailable(() => skipIdsOfUnknownGraph(bare.maintenanceDb));

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Account } from '../db/accounts.js';
 import type { Stores } from '../db/stores.js';
 import type { Config } from './config/index.js';
-import type { Metrics } from './http/metrics.js';
+import type { Metrics } from './metrics/index.js';
 import type { FailedPasswords } from './security/failed-passwords.js';
 import type { Tokens } from './security/tokens.js';
 

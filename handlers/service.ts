@@ -11,7 +11,7 @@ import { type Config, urlOf } from './config/index.js';
 import type { AppContext } from './context.js';
 import { startControlServer } from './control.js';
 import { readDocument } from './http/docs/index.js';
-import { createMetrics } from './http/metrics.js';
+import { createMetrics } from './metrics/index.js';
 import { createFailedPasswords } from './security/failed-passwords.js';
 import { readOrCreateTokenKeys } from './security/token-keys.js';
 import { createTokens } from './security/tokens.js';

@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import { observedGraph } from '../db/graph/observed.js';
 import { diskImages } from '../db/images/disk.js';
-import { noopObserver, type Observer, type Outcome, withGateAndMetrics } from '../db/support/observer.js';
-import { createMetrics } from '../handlers/http/metrics.js';
+import { observedImages } from '../db/images/observed.js';
+import { StoreUnavailableError } from '../db/support/errors.js';
+import { type CallOutcome, noopObserver, type Observer } from '../db/support/observer.js';
+import { createMetrics } from '../handlers/metrics/index.js';
 import { HASH_CONCURRENCY, hashQueue } from '../handlers/security/password-hashing.js';
 import { contract } from '../scripts/contract-test/document.js';
 import { picture } from './support/picture.js';
@@ -110,23 +113,31 @@ t.test('calls to the stores are counted by verb', async (t) => {
   t.equal(calls('graph', 'relationsBetween'), 1);
 });
 
-t.test('reports the outcome of each store call that returns a promise', async (t) => {
-  const calls: [verb: string, outcome: Outcome][] = [];
+t.test('reports the outcome of each store call, and rejects calls before the store is verified', async (t) => {
+  const calls: [verb: string, outcome: CallOutcome][] = [];
   const observer: Observer = {
     ...noopObserver,
     storeCall: (_store, verb, _seconds, outcome) => void calls.push([verb, outcome]),
   };
-  const images = withGateAndMetrics('images', diskImages(await temporaryDirectory(t)), observer);
+  const gate = { allowsCalls: true };
+  const images = observedImages(diskImages(await temporaryDirectory(t)), observer, gate);
   t.equal(await images.get('none.png'), undefined);
-  for await (const name of images.list()) t.fail(name);
-  const unavailable = withGateAndMetrics('images', diskImages('/nowhere'), observer);
-  await t.rejects(unavailable.get('none.png'));
-  const graph = withGateAndMetrics('graph', service.stores.graph, observer);
-  await t.rejects(graph.bulk.personIds(0, -1));
+  await t.rejects(observedImages(diskImages('/nowhere'), observer, gate).get('none.png'));
+  const graph = observedGraph(service.stores.graph, observer, gate);
+  await t.rejects(graph.friendsOfEach(null as never));
+  await service.stores.db.transaction().execute((trx) => graph.within(trx).friendsOfEach([1]));
+  gate.allowsCalls = false;
+  await t.rejects(images.get('none.png'), StoreUnavailableError);
+  await service.stores.db.transaction().execute(async (trx) => {
+    await t.rejects(graph.within(trx).friendsOfEach([1]), StoreUnavailableError);
+  });
   t.same(calls, [
     ['get', 'ok'],
     ['get', 'unavailable'],
-    ['personIds', 'error'],
+    ['friendsOfEach', 'error'],
+    ['friendsOfEach', 'ok'],
+    ['get', 'unavailable'],
+    ['friendsOfEach', 'unavailable'],
   ]);
 });
 
@@ -178,8 +189,14 @@ t.test('responds with the other metrics while PostgreSQL is unavailable', async 
     () => Promise.reject(new Error('unavailable')),
     () => new Promise<never>(() => undefined),
   ];
-  for (const backlog of backlogs) {
-    metrics.watchStores({ ...noStores, pools, backlog, freeBytes: async () => (await backlog()).length });
+  let [backlog = async () => []] = backlogs;
+  metrics.watchStores({
+    ...noStores,
+    pools,
+    backlog: () => backlog(),
+    freeBytes: async () => (await backlog()).length,
+  });
+  for (backlog of backlogs) {
     const exposition = await metrics.read();
     t.equal(exposition.value('outbox_waiting'), backlog === backlogs[0] ? 7 : undefined, 'no stale value remains');
     t.equal(exposition.value('data_directory_free_bytes'), backlog === backlogs[0] ? 1 : undefined);
@@ -191,7 +208,7 @@ t.test('responds with the other metrics while PostgreSQL is unavailable', async 
 
 t.test('reports connections and large responses', async (t) => {
   const metrics = createTestMetrics(t);
-  metrics.watchHttp({
+  metrics.watchConnections({
     connections: { open: new Set(['one', 'two']), counts: { evicted: 3, refused: 5 } },
     responses: [
       { running: 3, waiting: 11, refused: 4 },

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { pino } from 'pino';
 import t from 'tap';
-import { createMetrics } from '../handlers/http/metrics.js';
 import { buildOpsServer, type HealthChecks, readStoreStates } from '../handlers/http/ops.js';
+import { createMetrics } from '../handlers/metrics/index.js';
 import { startTestService } from './support/service.js';
 import { openConnection, writeBytes } from './support/wire.js';
 

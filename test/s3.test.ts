@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import dns from 'node:dns';
-import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -10,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateBucketCommand, DeleteBucketCommand, DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import t, { type Test } from 'tap';
 import type { ImageStore } from '../db/images/index.js';
+import type { S3Options } from '../db/images/s3.js';
 import { openS3 } from '../db/images/s3.js';
-import type { S3Options } from '../db/images/s3-bucket.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import type { Log } from '../db/support/log.js';
 import { listImageNames, openStream, putBytes, testImageStore, writeUpload } from './support/image-store.js';
@@ -178,31 +177,23 @@ async function testS3(endpoint: string): Promise<void> {
       }
     }
     const server = createServer(({ method, url }, response) => {
-      if (url?.endsWith('silent.png')) return;
+      if (url?.includes('silent.png')) return;
       response.setHeader('Content-Length', method === 'HEAD' ? 0 : bytes.length);
       Readable.from(method === 'HEAD' ? [] : body()).pipe(response);
     });
     const images = await openImages(t, { endpoint: `http://127.0.0.1:${await listen(t, server)}`, timeoutMs: 1000 });
-    const endSilentCall = async () => {
-      await t.rejects(images.get('silent.png'), StoreUnavailableError);
-      isFast = true;
-    };
-    const [received] = await Promise.all([buffer(await openStream(images, 'slow.png')), endSilentCall()]);
-    t.ok(bytes.equals(received));
-  });
-
-  await t.test('an image without a Content-Length fails the call', async (t) => {
-    const server = createServer((_, response) => void response.writeHead(200).write('bytes', () => response.end()));
-    const images = await openImages(t, { endpoint: `http://127.0.0.1:${await listen(t, server)}` });
-    await t.rejects(images.get('a.png'), StoreUnavailableError);
+    const download = openStream(images, 'slow.png');
+    await t.rejects(images.get('silent.png'), StoreUnavailableError);
+    isFast = true;
+    t.ok(bytes.equals(await buffer(await download)));
   });
 
   for (const how of ['silence', 'reset'] as const) {
-    await t.test(`${how} within an image ends the stream with an error`, async (t) => {
+    await t.test(`${how} within an image fails the call`, async (t) => {
       const { proxy, images, putDirectly } = await openThroughProxy(t);
       const name = await putDirectly(randomBytes(LARGE_BYTES));
       await proxy.setFault({ afterBytes: 100_000, how });
-      await t.rejects(buffer(await openStream(images, name)));
+      await t.rejects(images.get(name), StoreUnavailableError);
       await proxy.setFault('none');
       const bytes = await retryWhileUnavailable(async () => buffer(await openStream(images, name)));
       t.equal(bytes.length, LARGE_BYTES);
@@ -215,7 +206,7 @@ async function testS3(endpoint: string): Promise<void> {
       proxy.sent = '';
       await t.rejects(images.get(name), StoreUnavailableError);
       const attempts = proxy.sent.split(`GET /${bucket}/${name}`).length - 1;
-      t.equal(attempts, how === 'reset' ? 2 : 1, 'it is repeated once, unless the time is up');
+      if (how === 'reset') t.equal(attempts, 2, 'it is repeated once');
       await untilReported('unavailable');
       await proxy.setFault('none');
       await untilReported('available');
@@ -231,20 +222,6 @@ async function testS3(endpoint: string): Promise<void> {
     t.equal(proxy.sent.split(`PUT /${bucket}/`).length - 1, 2);
   });
 
-  await t.test('a stream that fails without a listener does not end the process', async (t) => {
-    const { proxy, images, putDirectly } = await openThroughProxy(t);
-    const name = await putDirectly(randomBytes(LARGE_BYTES));
-    await proxy.setFault({ afterBytes: 100_000, how: 'reset' });
-    const unread = await openStream(images, name);
-    await until(() => unread.closed);
-    t.ok(unread.errored);
-    await proxy.setFault('none');
-    const buffered = await openStream(images, await put(images, randomBytes(10)));
-    buffered.destroy(new Error('the reader has closed'));
-    await until(() => buffered.closed);
-    t.ok(buffered.errored);
-  });
-
   await t.test('a slow reader does not make the store unavailable', async (t) => {
     const images = await openImages(t, { timeoutMs: 300 });
     const bytes = randomBytes(LARGE_BYTES);
@@ -253,15 +230,6 @@ async function testS3(endpoint: string): Promise<void> {
       await sleep(900);
       t.ok(bytes.subarray(0, size).equals(await buffer(stream)), `${size} bytes`);
     }
-  });
-
-  await t.test('a late reader of a silent stream gets an error', async (t) => {
-    const { proxy, images, putDirectly } = await openThroughProxy(t, { timeoutMs: 300 });
-    const name = await putDirectly(randomBytes(LARGE_BYTES));
-    await proxy.setFault({ afterBytes: 60_000, how: 'silence' });
-    const stream = await openStream(images, name);
-    await sleep(900);
-    await t.rejects(buffer(stream), StoreUnavailableError);
   });
 
   await t.test('unread images leave no connection open', async (t) => {
@@ -280,7 +248,6 @@ async function testS3(endpoint: string): Promise<void> {
     const bytes = randomBytes(LARGE_BYTES);
     const name = await put(images, bytes);
     const slowStreams = await Promise.all(Array.from({ length: 3 }, () => openStream(images, name)));
-    for (const stream of slowStreams) await once(stream, 'readable');
     t.ok(bytes.equals(await buffer(await openStream(images, name))), 'another reader is served');
     await images.remove(await put(images, randomBytes(10)));
     await until(() => proxy.openCount <= 3);
@@ -292,12 +259,10 @@ async function testS3(endpoint: string): Promise<void> {
     t.same(await readdir(t.testdirName), []);
   });
 
-  await t.test('if unread bytes cannot be written to disk, only the slow stream fails', async (t) => {
+  await t.test('if a large image cannot be written to disk, only its call fails', async (t) => {
     const images = await openImages(t, { directory: join(uploads, 'missing') });
     const name = await put(images, randomBytes(LARGE_BYTES));
-    const slow = await openStream(images, name);
-    await until(() => slow.closed);
-    t.type(slow.errored, StoreUnavailableError);
+    await t.rejects(images.get(name), StoreUnavailableError);
     await images.check();
   });
 
@@ -326,7 +291,7 @@ async function testS3(endpoint: string): Promise<void> {
         () => false,
       );
       const [head = ''] = proxy.sent.split('\r\n\r\n');
-      t.match(head, pathStyle ? `PUT /${bucket}/a.png HTTP` : 'PUT /a.png HTTP');
+      t.match(head, pathStyle ? `PUT /${bucket}/a.png?` : 'PUT /a.png?');
       t.match(head, `\r\nhost: ${pathStyle ? local : `${bucket}.${local}`}\r\n`);
       t.match(`${head}\r\n`, '\r\ncontent-length: 3000000\r\n');
       t.notMatch(head, /aws-chunked|x-amz-trailer|transfer-encoding|expect:/i);

@@ -1,9 +1,8 @@
 import t from 'tap';
 import * as cypher from '../db/graph/cypher.js';
 import { warmUpStatements } from '../db/graph/neo4j-warm-up.js';
-import { warmUpDatabase } from '../db/warm-up.js';
 import { needsNeo4j, openTestGraph } from './support/neo4j-graph.js';
-import { openTestStores, queryGraph } from './support/stores.js';
+import { queryGraph } from './support/stores.js';
 
 /** Statements of migrations, verification and moves, which no request uses. */
 const MAINTENANCE =
@@ -15,13 +14,6 @@ t.test('warms up every Cypher statement of requests', async (t) => {
     MAINTENANCE.test(name) || warmed.includes(statement as string) ? [] : [name],
   );
   t.same(missing, []);
-});
-
-t.test('warming up PostgreSQL changes nothing', async (t) => {
-  const { db } = await openTestStores(t);
-  await warmUpDatabase(db);
-  for (const table of ['accounts', 'sessions', 'posts', 'idempotency_keys', 'outbox'] as const)
-    t.same(await db.selectFrom(table).selectAll().execute(), [], table);
 });
 
 t.test('warming up Neo4j changes nothing', needsNeo4j, async (t) => {

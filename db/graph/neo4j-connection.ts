@@ -162,7 +162,7 @@ export function connectNeo4j(
   }
 
   const call = <Result>(use: (session: Session, signal: AbortSignal) => Promise<Result>) =>
-    breaker.run(({ signal }) => withRetries(signal, () => withSession(signal, (session) => use(session, signal))));
+    breaker.run((signal) => withRetries(signal, () => withSession(signal, (session) => use(session, signal))));
 
   const inTransaction = <Result>(work: (run: Run) => Promise<Result>, end: 'commit' | 'rollback') =>
     call(async (session, signal) => {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-interface StoredImage {
+export interface StoredImage {
   /** The size in bytes. */
   size: number;
   stream: Readable;

@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  PostgresDialect,
+  type PostgresDialectConfig,
+  PostgresDriver,
+} from 'kysely';
 import pg from 'pg';
-import type { CircuitBreaker } from '../support/circuit-breaker.js';
+import type { Tables } from '../schema.js';
 import { StoreUnavailableError } from '../support/errors.js';
-import { type Observer, timed } from '../support/observer.js';
-import type { PoolUsage } from './index.js';
+import { type Observer, outcomeOf } from '../support/observer.js';
+import type { Database, PoolUsage } from './index.js';
 
 const { INT8, TIMESTAMPTZ } = pg.types.builtins;
 const parseTimestamp = pg.types.getTypeParser(TIMESTAMPTZ);
@@ -33,15 +41,24 @@ function formatTimestamp(text: string): string {
 /**
  * A client that prepares every parameterized statement under a name, so that PostgreSQL parses it only once per connection. The
  * queries of this service pass a list as one array parameter, so the number of different statements is small.
+ *
+ * A statement rejects with StoreUnavailableError if PostgreSQL is unavailable. If the server did not report the error itself, the
+ * connection is closed, because it may never respond. The server then rolls back an open transaction, but a statement outside a
+ * transaction may still complete.
  */
 export class PreparedStatementClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: pg.Client has a dozen overloads, of which Kysely uses one.
-  override query(statement: any, ...rest: any[]): any {
+  override async query(statement: any, ...rest: any[]): Promise<any> {
     const [values] = rest;
-    if (typeof statement !== 'string' || !Array.isArray(values) || values.length === 0) {
-      return super.query(statement, ...rest);
+    const isPrepared = typeof statement === 'string' && Array.isArray(values) && values.length > 0;
+    try {
+      if (!isPrepared) return await super.query(statement, ...rest);
+      return await super.query({ name: statementName(statement), text: statement, values });
+    } catch (error) {
+      // The pool discards a client after `end`.
+      if (isUnavailable(error) && !(error instanceof pg.DatabaseError)) void this.end();
+      return throwUnavailable(error);
     }
-    return super.query({ name: statementName(statement), text: statement, values });
   }
 }
 
@@ -57,54 +74,43 @@ function statementName(text: string): string {
   return name;
 }
 
-/**
- * Returns a client class whose statements run through the circuit breaker.
- *
- * When a statement fails with StoreUnavailableError, its connection is closed, unless the server itself reported the error:
- * then the connection works, and stays open for the rollback. When a connection is closed, the server rolls back an open
- * transaction, but a statement outside a transaction may still complete.
- */
-export function clientWithBreaker(breaker: CircuitBreaker): typeof pg.Client {
-  return class extends PreparedStatementClient {
-    // biome-ignore lint/suspicious/noExplicitAny: as above.
-    override async query(...statement: [any, ...any[]]): Promise<any> {
-      let serverReportedError = false;
-      const run = async () => {
-        try {
-          return await super.query(...statement);
-        } catch (error) {
-          serverReportedError = error instanceof pg.DatabaseError;
-          throw error;
-        }
-      };
-      try {
-        return await breaker.run(run);
-      } catch (error) {
-        // The pool discards a client after `end`.
-        if (error instanceof StoreUnavailableError && !serverReportedError) void this.end();
-        throw error;
-      }
-    }
-  };
-}
-
-/** Returns a client class that reports the duration of every statement. */
-export function clientWithMetrics(Client: typeof pg.Client, observer: Observer): typeof pg.Client {
-  return class extends Client {
-    // biome-ignore lint/suspicious/noExplicitAny: as above.
-    override async query(...statement: [any, ...any[]]): Promise<any> {
-      return timed(observer, 'postgres', 'query', super.query(...statement));
-    }
-  };
-}
-
 /** Creates a pool that replaces lost connections. */
 export function createPool(options: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool(options);
+  const pool = new pg.Pool({ types: typeParsers, Client: PreparedStatementClient, ...options });
   // Without these listeners, a lost connection would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
+}
+
+/** Returns a database whose statements run on connections of the pool, and are reported to the observer. */
+export function databaseOver(pool: pg.Pool, observer: Observer, begin = 'begin'): Database {
+  const config: PostgresDialectConfig = {
+    pool: { connect: () => pool.connect().catch(throwUnavailable), end: () => pool.end() },
+  };
+  const dialect = new PostgresDialect(config);
+  dialect.createDriver = () => new DriverWithBegin(config, begin);
+  return new Kysely<Tables>({
+    dialect,
+    log(event) {
+      const outcome = event.level === 'error' ? outcomeOf(event.error) : 'ok';
+      observer.storeCall('postgres', 'query', event.queryDurationMillis / 1000, outcome);
+    },
+  });
+}
+
+/** Begins transactions with a statement that also sets their timeouts. */
+class DriverWithBegin extends PostgresDriver {
+  readonly #begin: CompiledQuery;
+
+  constructor(config: PostgresDialectConfig, begin: string) {
+    super(config);
+    this.#begin = CompiledQuery.raw(begin);
+  }
+
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(this.#begin);
+  }
 }
 
 export const usageOf = (pool: pg.Pool): PoolUsage => ({
@@ -127,4 +133,10 @@ const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
  */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof pg.DatabaseError ? UNAVAILABLE.test(error.code ?? '') : !(error instanceof TypeError);
+}
+
+/** Throws an error of pg, as the cause of a StoreUnavailableError if PostgreSQL is unavailable. */
+function throwUnavailable(error: unknown): never {
+  if (error instanceof StoreUnavailableError || !isUnavailable(error)) throw error;
+  throw new StoreUnavailableError('postgres', { cause: error });
 }

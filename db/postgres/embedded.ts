@@ -1,16 +1,6 @@
-import { Kysely, PostgresDialect } from 'kysely';
-import type { Tables } from '../schema.js';
-import { StoreUnavailableError } from '../support/errors.js';
 import type { Log } from '../support/log.js';
 import { noopObserver, type Observer } from '../support/observer.js';
-import {
-  clientWithMetrics,
-  createPool,
-  isUnavailable,
-  PreparedStatementClient,
-  typeParsers,
-  usageOf,
-} from './client.js';
+import { createPool, databaseOver, usageOf } from './client.js';
 import { startEmbeddedServer } from './embedded/server.js';
 import type { Postgres } from './index.js';
 
@@ -19,7 +9,8 @@ const QUEUE_TIMEOUT_MS = 10_000;
 
 /**
  * Opens the embedded PostgreSQL, which runs in a thread of this process. It has a single connection, and so runs one
- * transaction at a time.
+ * transaction at a time. If the thread ends, its statements fail with StoreUnavailableError. They may nevertheless have been
+ * committed.
  *
  * @throws DatabaseNotOpenedError
  */
@@ -40,13 +31,8 @@ export async function openEmbeddedPostgres(
     max: 1,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: QUEUE_TIMEOUT_MS,
-    types: typeParsers,
-    Client: clientWithMetrics(EmbeddedClient, observer),
   });
-  const dialect = new PostgresDialect({
-    pool: { connect: () => pool.connect().catch(throwUnavailable), end: () => pool.end() },
-  });
-  const db = new Kysely<Tables>({ dialect });
+  const db = databaseOver(pool, observer);
   return {
     db,
     graphTransactions: db,
@@ -58,17 +44,4 @@ export async function openEmbeddedPostgres(
       await server.close();
     },
   };
-}
-
-/** A client whose statements fail with StoreUnavailableError if the thread ends. They may nevertheless have been committed. */
-class EmbeddedClient extends PreparedStatementClient {
-  // biome-ignore lint/suspicious/noExplicitAny: as in `client.ts`.
-  override async query(...statement: [any, ...any[]]): Promise<any> {
-    return super.query(...statement).catch(throwUnavailable);
-  }
-}
-
-function throwUnavailable(error: unknown): never {
-  if (error instanceof StoreUnavailableError || !isUnavailable(error)) throw error;
-  throw new StoreUnavailableError('postgres', { cause: error });
 }

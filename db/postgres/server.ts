@@ -1,16 +1,7 @@
-import { CompiledQuery, type DatabaseConnection, Kysely, PostgresDialect, PostgresDriver } from 'kysely';
-import pg from 'pg';
-import type { Tables } from '../schema.js';
-import {
-  type CircuitBreaker,
-  createCircuitBreaker,
-  MAX_PROBE_TIMEOUT_MS,
-  type StoreCall,
-} from '../support/circuit-breaker.js';
-import type { Log } from '../support/log.js';
+import type pg from 'pg';
 import { noopObserver, type Observer } from '../support/observer.js';
-import { clientWithBreaker, clientWithMetrics, createPool, isUnavailable, typeParsers, usageOf } from './client.js';
-import type { Database, Postgres } from './index.js';
+import { createPool, databaseOver, usageOf } from './client.js';
+import type { Postgres } from './index.js';
 
 export interface PostgresOptions {
   /** `postgres://…`. Must not be logged, because it may contain a password. */
@@ -44,54 +35,42 @@ const CONNECTION_CHECK_INTERVAL_MS = 1000;
  * Connects to a PostgreSQL server. Settings that matter to other clients are made per transaction, not per session, so that
  * connections can go through PgBouncer in transaction mode.
  *
- * @param warmUpDatabase prepares a server that is available again, before the circuit breaker closes
+ * There is no circuit breaker: the timeouts of pg limit how long a call waits while the server is unavailable. A call waits at
+ * most one timeout for a connection of the pool, and then one for its statement. A call that waits for a batch of others fails
+ * with them: see `batched`.
  */
 export function openPostgres(
   { url, poolSize, graphPoolSize, timeoutMs }: PostgresOptions,
-  log: Log,
   observer: Observer = noopObserver,
-  warmUpDatabase?: (db: Database) => Promise<void>,
 ): Postgres {
-  const createBreaker = (callTimeoutMs: number, warmUp?: () => Promise<void>) =>
-    createCircuitBreaker({
-      store: 'postgres',
-      timeoutMs: callTimeoutMs,
-      isUnavailable,
-      probe: () => probe(url, Math.min(timeoutMs, MAX_PROBE_TIMEOUT_MS)),
-      warmUp,
-      log,
-    });
-  const breakers = {
-    // Warmed up through the other pool, because the calls of this breaker fail until it is closed.
-    requests: createBreaker(timeoutMs, async (): Promise<void> => warmUpDatabase?.(databases.maintenanceDb)),
-    maintenance: createBreaker(MAINTENANCE.timeoutMs),
-  };
-  const createPoolWithBreaker = (max: number, breaker: CircuitBreaker) =>
+  const clients = new Set<pg.PoolClient>();
+  const open = (max: number, statementTimeoutMs: number) =>
     createPool({
       connectionString: url,
       keepAlive: true,
       connectionTimeoutMillis: timeoutMs,
-      types: typeParsers,
+      query_timeout: statementTimeoutMs,
       max,
-      Client: clientWithMetrics(clientWithBreaker(breaker), observer),
       // Fails on a server for Windows, which cannot check connections.
       onConnect: (client) =>
         client.query(`set client_connection_check_interval = ${CONNECTION_CHECK_INTERVAL_MS}`).catch(() => undefined),
-    });
+    })
+      .on('connect', (client) => void clients.add(client))
+      .on('remove', (client) => void clients.delete(client));
   // The names of the pools appear in the metrics.
   const pools = {
-    main: createPoolWithBreaker(poolSize, breakers.requests),
-    graph: createPoolWithBreaker(graphPoolSize, breakers.requests),
-    maintenance: createPoolWithBreaker(MAINTENANCE.poolSize, breakers.maintenance),
+    main: open(poolSize, timeoutMs),
+    graph: open(graphPoolSize, timeoutMs),
+    maintenance: open(MAINTENANCE.poolSize, MAINTENANCE.timeoutMs),
   };
   // With these timeouts, the server soon releases the locks of a transaction if this process loses its connection.
   const beginWith = (idleTimeoutMs: number) =>
     `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
   const begin = `${beginWith(timeoutMs * IDLE_IN_TRANSACTION_FACTOR)}; set local statement_timeout = ${timeoutMs}`;
   const databases = {
-    db: databaseOver(pools.main, breakers.requests, begin),
-    graphTransactions: databaseOver(pools.graph, breakers.requests, begin),
-    maintenanceDb: databaseOver(pools.maintenance, breakers.maintenance, beginWith(MAINTENANCE.idleTimeoutMs)),
+    db: databaseOver(pools.main, observer, begin),
+    graphTransactions: databaseOver(pools.graph, observer, begin),
+    maintenanceDb: databaseOver(pools.maintenance, observer, beginWith(MAINTENANCE.idleTimeoutMs)),
   };
 
   return {
@@ -99,53 +78,9 @@ export function openPostgres(
     statementTimeoutMs: timeoutMs,
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, usageOf(pool)])),
     async close() {
-      for (const breaker of Object.values(breakers)) breaker.shutDown();
+      // Ends statements in progress, so that a server that does not respond cannot delay the shutdown.
+      for (const client of clients) void (client as pg.PoolClient & pg.Client).end();
       await Promise.all(Object.values(databases).map((db) => db.destroy()));
     },
   };
-}
-
-function databaseOver(pool: pg.Pool, breaker: CircuitBreaker, begin: string): Database {
-  const dialect = new PostgresDialect({ pool });
-  dialect.createDriver = () => new BreakerDriver(pool, breaker, begin);
-  return new Kysely<Tables>({ dialect });
-}
-
-/** Runs a trivial query on a separate connection. */
-async function probe(url: string, timeoutMs: number): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.query('select 1');
-  } finally {
-    await client.end();
-  }
-}
-
-/** Acquires connections through the circuit breaker, and begins transactions with their timeouts. */
-class BreakerDriver extends PostgresDriver {
-  readonly #breaker: CircuitBreaker;
-  readonly #begin: string;
-
-  constructor(pool: pg.Pool, breaker: CircuitBreaker, begin: string) {
-    super({ pool });
-    this.#breaker = breaker;
-    this.#begin = begin;
-  }
-
-  override async acquireConnection(): Promise<DatabaseConnection> {
-    const acquire = async (call: StoreCall) => {
-      const connection = await super.acquireConnection();
-      // The breaker has abandoned the call meanwhile, so its caller will not release the connection.
-      if (call.isAbandoned) await this.releaseConnection(connection as never);
-      return connection;
-    };
-    // An idle connection is acquired without a request to the server.
-    return this.#breaker.run(acquire, { isResponse: false });
-  }
-
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw(this.#begin));
-  }
 }

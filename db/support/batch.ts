@@ -1,3 +1,5 @@
+import { StoreUnavailableError } from './errors.js';
+
 /*
  * DataLoader-style batching of lookups and writes across concurrent requests, without a cache.
  *
@@ -12,7 +14,7 @@ const DEFAULT_MAX_IN_FLIGHT = 2;
 /** Limits the size of the arrays that are passed to a statement, and the time for which a batch delays the next calls. */
 const DEFAULT_MAX_BATCH_SIZE = 500;
 
-interface Options {
+interface BatchOptions {
   maxBatchSize?: number;
   /** The maximum number of batches in progress. */
   maxInFlight?: number;
@@ -39,11 +41,12 @@ interface PendingCall<Key, Value> {
 /**
  * Returns a function that batches its calls.
  *
- * @param load returns one value for each key, in the order of the keys. If it throws, all calls of the batch fail.
+ * @param load returns one value for each key, in the order of the keys. If it throws, all calls of the batch fail. If it throws
+ *   StoreUnavailableError, so do the calls that wait for the next batch.
  */
 export function batched<Key, Value>(
   load: (keys: Key[]) => Promise<readonly Value[]>,
-  { maxBatchSize = DEFAULT_MAX_BATCH_SIZE, maxInFlight = DEFAULT_MAX_IN_FLIGHT, onBatch, tracer }: Options = {},
+  { maxBatchSize = DEFAULT_MAX_BATCH_SIZE, maxInFlight = DEFAULT_MAX_IN_FLIGHT, onBatch, tracer }: BatchOptions = {},
 ): (key: Key) => Promise<Value> {
   const pending: PendingCall<Key, Value>[] = [];
   let inFlight = 0;
@@ -70,7 +73,9 @@ export function batched<Key, Value>(
         throw new Error(`Expected ${batch.length} values, but load returned ${values.length}`);
       for (const [index, { resolve }] of batch.entries()) resolve(values[index] as Value);
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      // While a store does not respond, the calls that wait fail too. Otherwise, each would wait for several timeouts.
+      const failed = error instanceof StoreUnavailableError ? [...batch, ...pending.splice(0)] : batch;
+      for (const { reject } of failed) reject(error);
     } finally {
       inFlight -= 1;
       schedule();

@@ -4,6 +4,7 @@ import type { Log } from './log.js';
 
 /*
  * Circuit breaker: makes calls to an unavailable store fail immediately, instead of letting each wait for its timeout.
+ * Used for Neo4j and S3. For PostgreSQL and Redis, the time limits of their clients are enough.
  *
  * Closed: every call runs within a timeout. If a call times out, or fails because of the store, the store is probed with a
  * minimal request. The probe is needed because a slow statement does not mean that the store is unavailable. If the probe or
@@ -31,57 +32,18 @@ export interface CircuitBreaker {
   /** Whether the store is unavailable, so that every call fails immediately. */
   readonly isOpen: boolean;
   /**
-   * Makes a call to the store within the timeout. When the call is abandoned, it must release its connection.
+   * Makes a call to the store within the timeout. The signal aborts when the call is abandoned: when it times out, when the
+   * breaker opens, or at shutdown. The call must then release its connection.
    *
    * @throws StoreUnavailableError if the breaker is open, if the store does not respond, or if it responds that it is
    *   unavailable
    */
-  run<Result>(start: (call: StoreCall) => Promise<Result>, options?: CallOptions): Promise<Result>;
+  run<Result>(call: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
   /** Abandons the calls in progress, so that an unresponsive store does not delay the shutdown. */
   shutDown(): void;
 }
 
-interface CallOptions {
-  /** Whether the success of the call proves that the store responds. False if it may succeed without a request to the store. */
-  isResponse: boolean;
-}
-
-/** One call to a store. It is abandoned when it times out, when the breaker opens, or at shutdown. */
-export class StoreCall {
-  #reject: ((cause: StoreUnavailableError) => void) | undefined;
-  #controller: AbortController | undefined;
-  #cause: StoreUnavailableError | undefined;
-
-  get isAbandoned(): boolean {
-    return this.#cause !== undefined;
-  }
-
-  /** Aborts when the call is abandoned. Created on demand, because a signal is expensive and few calls need one. */
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#cause) this.#controller.abort(this.#cause);
-    }
-    return this.#controller.signal;
-  }
-
-  abandon(cause: StoreUnavailableError): void {
-    if (this.#cause) return;
-    this.#cause = cause;
-    this.#reject?.(cause);
-    this.#controller?.abort(cause);
-  }
-
-  /** Starts the call. Returns its result, or rejects when the call is abandoned. */
-  run<Result>(start: (call: StoreCall) => Promise<Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#reject = reject;
-      start(this).then(resolve, reject);
-    });
-  }
-}
-
-interface Options {
+interface CircuitBreakerOptions {
   store: StoreName;
   /** The timeout of one call. */
   timeoutMs: number;
@@ -104,9 +66,9 @@ export function createCircuitBreaker({
   onOpen,
   warmUp,
   log,
-}: Options): CircuitBreaker {
+}: CircuitBreakerOptions): CircuitBreaker {
   const openProbeTimeoutMs = Math.min(Math.max(timeoutMs, PROBE_TIMEOUT_MS), MAX_PROBE_TIMEOUT_MS);
-  const inProgress = new Set<StoreCall>();
+  const inProgress = new Set<AbortController>();
   const shutdown = new AbortController();
   let isProbing = false;
   /** Whether any call has received a response since the current probe began. */
@@ -147,7 +109,7 @@ export function createCircuitBreaker({
     if (!(await probeSucceeds(PROBE_TIMEOUT_MS)) && !hasResponded && !shutdown.signal.aborted) {
       isOpen = true;
       log.warn({ err: cause, store }, 'store unavailable: circuit breaker open');
-      for (const call of inProgress) call.abandon(new StoreUnavailableError(store, { cause }));
+      for (const controller of inProgress) controller.abort(new StoreUnavailableError(store, { cause }));
       onOpen?.();
       while (!(await isReady())) {
         await sleep(PROBE_INTERVAL_MS, undefined, { signal: shutdown.signal }).catch(() => undefined);
@@ -164,19 +126,19 @@ export function createCircuitBreaker({
       return isOpen;
     },
 
-    async run(start, { isResponse } = { isResponse: true }) {
+    async run(call) {
       if (isOpen) throw new StoreUnavailableError(store);
-      const call = new StoreCall();
+      const controller = new AbortController();
       const abandon = () => {
         // A call that has completed is not abandoned: its result may be a stream that uses the signal.
-        if (inProgress.has(call)) call.abandon(new StoreUnavailableError(store));
+        if (inProgress.has(controller)) controller.abort(new StoreUnavailableError(store));
       };
       // Abandoned one event loop iteration later: if this process was stalled, the response may already have arrived.
       const timer = setTimeout(() => setImmediate(abandon), timeoutMs);
-      inProgress.add(call);
+      inProgress.add(controller);
       try {
-        const result = await call.run(start);
-        hasResponded ||= isResponse;
+        const result = await raceWithAbort(controller.signal, call);
+        hasResponded = true;
         return result;
       } catch (error) {
         const wasAbandoned = error instanceof StoreUnavailableError;
@@ -188,13 +150,13 @@ export function createCircuitBreaker({
         throw wasAbandoned ? error : new StoreUnavailableError(store, { cause: error });
       } finally {
         clearTimeout(timer);
-        inProgress.delete(call);
+        inProgress.delete(controller);
       }
     },
 
     shutDown() {
       shutdown.abort();
-      for (const call of inProgress) call.abandon(new StoreUnavailableError(store));
+      for (const controller of inProgress) controller.abort(new StoreUnavailableError(store));
     },
   };
 }

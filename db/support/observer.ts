@@ -1,12 +1,12 @@
 import type { BatchTracer } from './batch.js';
 import { type StoreName, StoreUnavailableError } from './errors.js';
 
-export type Outcome = 'ok' | 'unavailable' | 'error';
+export type CallOutcome = 'ok' | 'unavailable' | 'error';
 
 /** Receives measurements of the stores. They contain names and numbers, but no keys, statements or values. */
 export interface Observer {
   /** Called after each call to a store. `verb` names the method or command. */
-  storeCall(store: StoreName, verb: string, seconds: number, outcome: Outcome): void;
+  storeCall(store: StoreName, verb: string, seconds: number, outcome: CallOutcome): void;
   /** Called for each batch, with its number of lookups or writes. */
   batch(name: string, size: number): void;
   /** Returns a tracer for batches with this name. Defined only if requests are traced. */
@@ -22,6 +22,10 @@ export const observedBatches = (observer: Observer, name: string) => ({
   tracer: observer.batchTracer?.(name),
 });
 
+/** Returns the outcome of a call that failed with this error. */
+export const outcomeOf = (error: unknown): CallOutcome =>
+  error instanceof StoreUnavailableError ? 'unavailable' : 'error';
+
 /** Awaits a call that was just started, and reports its duration and outcome. */
 export async function timed<Result>(
   observer: Observer,
@@ -30,11 +34,11 @@ export async function timed<Result>(
   call: Promise<Result>,
 ): Promise<Result> {
   const started = performance.now();
-  let outcome: Outcome = 'ok';
+  let outcome: CallOutcome = 'ok';
   try {
     return await call;
   } catch (error) {
-    outcome = error instanceof StoreUnavailableError ? 'unavailable' : 'error';
+    outcome = outcomeOf(error);
     throw error;
   } finally {
     observer.storeCall(store, verb, (performance.now() - started) / 1000, outcome);
@@ -47,36 +51,21 @@ export interface Gate {
 }
 
 /**
- * Returns a proxy of a store. While the gate allows no calls, every call rejects with StoreUnavailableError, because an
- * unverified store must not be used.
- *
- * Every call that returns a promise is reported, under the name of the method. Nested objects with methods (`bulk`, the graph
- * within a transaction) are wrapped too; streams, iterables and plain values are not. The reported duration of reading an image
- * ends when its stream is available.
+ * Returns the store with these methods replaced: each reports its calls to the observer, and rejects with StoreUnavailableError
+ * while the gate allows no calls, because an unverified store must not be used.
  */
-export function withGateAndMetrics<Store extends object>(
+export function observeMethods<Store extends object, Method extends keyof Store & string>(
   name: StoreName,
   store: Store,
+  methods: readonly Method[],
   observer: Observer,
-  gate: Gate = { allowsCalls: true },
+  gate: Gate,
 ): Store {
-  const wrapped = (value: unknown) => (isWrappable(value) ? withGateAndMetrics(name, value, observer, gate) : value);
-  return new Proxy(store, {
-    get(target, property) {
-      const value: unknown = Reflect.get(target, property);
-      if (typeof value !== 'function') return wrapped(value);
-      // `within` only binds the graph to a transaction, and makes no call to the store.
-      if (!gate.allowsCalls && property !== 'within') {
-        return () => timed(observer, name, String(property), Promise.reject(new StoreUnavailableError(name)));
-      }
-      return (...args: unknown[]) => {
-        const result: unknown = value.apply(target, args);
-        return result instanceof Promise ? timed(observer, name, String(property), result) : wrapped(result);
-      };
-    },
+  const observed = methods.map((method) => {
+    const start = store[method] as (...args: unknown[]) => Promise<unknown>;
+    const call = (...args: unknown[]) =>
+      gate.allowsCalls ? start.apply(store, args) : Promise.reject(new StoreUnavailableError(name));
+    return [method, (...args: unknown[]) => timed(observer, name, method, call(...args))];
   });
+  return { ...store, ...Object.fromEntries(observed) };
 }
-
-/** Returns whether a value is an object to wrap: not a stream, an iterable or a plain value. */
-const isWrappable = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !(Symbol.iterator in value) && !(Symbol.asyncIterator in value);

@@ -1,6 +1,15 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './index.js';
-import { openStandardOutput } from './standard-output.js';
+
+/** The maximum size of the lines that wait while standard output accepts none. Further lines are dropped. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/** Opens standard output. Writes are asynchronous, so that a slow reader of the log does not delay requests. */
+const standardOutput = () =>
+  pino
+    .destination({ dest: process.stdout.fd, sync: false, maxLength: MAX_WAITING_BYTES })
+    // A failed write is repeated with the next line. Without a listener, it would end the process.
+    .on('error', () => undefined);
 
 /**
  * Creates the logger of the service. Only the listed properties of errors are logged, because stores may add sensitive ones.
@@ -29,7 +38,7 @@ export function createLogger(
     },
   };
   const format = logFormat ?? ((destination ?? process.stdout).isTTY ? 'text' : 'json');
-  const output = destination ?? openStandardOutput();
+  const output = destination ?? standardOutput();
   if (format === 'text') return pino(options, { write: (line) => output.write(formatLogLine(line)) });
   return pino(options, output);
 }

@@ -3,10 +3,10 @@ import type { Logger } from 'pino';
 import type { StoreName } from '../../db/support/errors.js';
 import { withTimeout } from '../../db/support/timeout.js';
 import { notFound } from '../errors.js';
+import type { Metrics } from '../metrics/index.js';
 import { respondToClientError } from './client-errors.js';
 import { respondToError } from './error-handler.js';
 import { trackMethods } from './methods.js';
-import type { Metrics } from './metrics.js';
 
 /** The health checks, by store name. A check rejects if its store is unavailable. */
 export type HealthChecks = Readonly<Partial<Record<StoreName, () => Promise<unknown>>>>;

@@ -15,6 +15,7 @@ import type { RedisConnection } from '../../db/redis.js';
 import type { AppContext } from '../context.js';
 import { ERROR_STATUSES } from '../error-codes.js';
 import { badRequest, fieldProblem, notFound, shuttingDown } from '../errors.js';
+import type { Metrics } from '../metrics/index.js';
 import { isDecodable } from '../percent-encoding.js';
 import type { Tracing } from '../tracing/index.js';
 import { acceptBodies } from './bodies.js';
@@ -27,7 +28,6 @@ import { type ContractDocument, registerDocs } from './docs/index.js';
 import { respondToError } from './error-handler.js';
 import { createLogLimit } from './log-limit.js';
 import { trackMethods } from './methods.js';
-import type { Metrics } from './metrics.js';
 import { registerOperations } from './operations.js';
 import { limitPipelining } from './pipelining.js';
 import { createRateLimiter } from './rate-limits.js';
@@ -180,7 +180,7 @@ export async function buildServer(
   const budget = createResponseBudget();
   const imageBudget = createResponseBudget();
   const connections = limitConnections(server.server, await readConnectionLimits(), config.trustProxy);
-  metrics.watchHttp({ connections, responses: [budget.usage, imageBudget.usage] });
+  metrics.watchConnections({ connections, responses: [budget.usage, imageBudget.usage] });
   const stopSweep = startSlowReaderSweep(connections.open);
   server.addHook('onClose', async () => stopSweep());
 

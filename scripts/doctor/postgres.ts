@@ -16,7 +16,6 @@ import {
   ok,
   type Row,
   runChecks,
-  silentLog,
   skipped,
   timedCall,
   warning,
@@ -25,8 +24,8 @@ import {
 const MIN_VERSION = 15;
 const MAX_VERSION = 18;
 
-/** The connections of a process besides those of the two configured pools: maintenance and the circuit breaker's probe. */
-const EXTRA_CONNECTIONS = 3;
+/** The connections of a process besides those of the two configured pools: maintenance. */
+const EXTRA_CONNECTIONS = 2;
 
 const MAX_OUTBOX_AGE_SECONDS = 300;
 
@@ -40,7 +39,7 @@ export async function checkPostgres(
   processes: number,
 ): Promise<{ rows: Row[]; installation: Installation | undefined }> {
   const { url } = options;
-  const { db, close } = openPostgres({ url, poolSize: 1, graphPoolSize: 1, timeoutMs: CALL_TIMEOUT_MS }, silentLog);
+  const { db, close } = openPostgres({ url, poolSize: 1, graphPoolSize: 1, timeoutMs: CALL_TIMEOUT_MS });
   const kinds = { graph: { kind: neo4j ? 'neo4j' : 'embedded' }, images: { kind: s3 ? 's3' : 'disk' } } as const;
   let installation: Installation | undefined;
   let applied: ReadonlySet<string> = new Set();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { ImageStore } from '../../db/images/index.js';
-import type { S3Options } from '../../db/images/s3-bucket.js';
+import type { S3Options } from '../../db/images/s3.js';
 import type { Installation } from '../../db/installation.js';
 import {
   CALL_TIMEOUT_MS,

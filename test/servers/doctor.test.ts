@@ -276,10 +276,10 @@ t.test('warns of more processes than cores, and of too few connections for their
     'PostgreSQL connections': row('warning', new RegExp(`^207000 needed .*, ${allowed} allowed .* raise max_conn`)),
     'Neo4j connections': row('warning', /^up to 503000 used .* NEO4J_POOL/),
   });
-  await queriesTo(environment)(`alter database ${databaseOf(environment)} connection limit 16`);
+  await queriesTo(environment)(`alter database ${databaseOf(environment)} connection limit 15`);
   await expectRows(t, environment, {
     WORKERS: row('ok', /^1, cores: \d+$/),
-    'PostgreSQL connections': row('warning', /^17 needed for WORKERS=1, 16 allowed/),
+    'PostgreSQL connections': row('warning', /^16 needed for WORKERS=1, 15 allowed/),
     'Neo4j connections': row('ok', /^up to 23/),
   });
 });

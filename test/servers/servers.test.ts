@@ -9,8 +9,7 @@ import { startProxy } from '../support/proxy.js';
 import { repeatUntilSettled, runRounds } from '../support/races.js';
 import { createSender } from '../support/requests.js';
 import { befriend, createPost, LONG_TIMEOUTS, PASSWORD, startTestService } from '../support/service.js';
-import { freshStores, needsServers, openTestStores, silentLog } from '../support/stores.js';
-import { until } from '../support/until.js';
+import { freshStores, needsServers, openTestStores } from '../support/stores.js';
 import type { TestUser } from '../support/users.js';
 
 const NEW_PASSWORD = 'Bright-Lantern-58!';
@@ -34,30 +33,27 @@ const sendAs =
   (method, path, more) =>
     send(method, path, { token, ...more });
 
-t.test('a connection that was opened for an abandoned call returns to the pool', needsServers, async (t) => {
+t.test('connections that have become silent are replaced', needsServers, async (t) => {
   const proxy = await startProxy(t, (await freshStores(t)).DATABASE_URL ?? '');
-  // With scram-sha-256, the third response of the server completes the login. The call is abandoned before the fourth.
-  await proxy.setFault({ latencyMs: 1000 });
-  const options = { url: proxy.url, poolSize: 1, graphPoolSize: 1, timeoutMs: 3500 };
-  const { db, pools, close } = openPostgres(options, silentLog);
-  t.teardown(close);
-  await t.rejects(sql`select`.execute(db), StoreUnavailableError);
-  await until(() => pools().main?.idle === pools().main?.total);
-});
-
-t.test('an idle connection of a silent server does not keep the circuit breaker closed', needsServers, async (t) => {
-  const proxy = await startProxy(t, (await freshStores(t)).DATABASE_URL ?? '');
-  const warnings: string[] = [];
-  const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) };
-  const { db, close } = openPostgres({ url: proxy.url, poolSize: 2, graphPoolSize: 1, timeoutMs: 1500 }, log);
+  const poolSize = 2;
+  const { db, close } = openPostgres({ url: proxy.url, poolSize, graphPoolSize: 1, timeoutMs: 500 });
   t.teardown(close);
   const query = () => sql`select`.execute(db);
   await Promise.all([query(), query()]);
+  await proxy.setFault('half-open');
+  for (let count = 0; count < poolSize; count += 1) await t.rejects(query(), StoreUnavailableError);
+  await query();
+});
+
+t.test('a statement in progress on a silent server does not delay the shutdown', needsServers, async (t) => {
+  const proxy = await startProxy(t, (await freshStores(t)).DATABASE_URL ?? '');
+  const postgres = openPostgres({ url: proxy.url, poolSize: 1, graphPoolSize: 1, timeoutMs: 60_000 });
+  const query = () => sql`select`.execute(postgres.maintenanceDb);
+  await query();
   await proxy.setFault('silence');
-  await t.rejects(query(), StoreUnavailableError);
-  // Acquires the other connection while the server is probed.
-  await db.connection().execute(async () => undefined);
-  await until(() => warnings.length > 0);
+  const lost = t.rejects(query(), StoreUnavailableError);
+  await postgres.close();
+  await lost;
 });
 
 t.test('changes that one process has acknowledged are visible on the other immediately', needsServers, async (t) => {

@@ -1,6 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import t from 'tap';
 import { batched } from '../../db/support/batch.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
 
 /** Returns a loader with its batches, which the test completes. */
 function controlledLoader() {
@@ -68,6 +69,23 @@ t.test('a failed batch rejects only its own calls', async (t) => {
   await nextIteration();
   batches[2]?.resolve([4]);
   t.equal(await later, 4, 'the next batch succeeds');
+});
+
+t.test('a batch whose store is unavailable also rejects the calls that wait', async (t) => {
+  const { batches, keys, load } = controlledLoader();
+  const results = [];
+  for (const key of [1, 2, 3]) {
+    const result = load(key);
+    result.catch(() => undefined);
+    results.push(result);
+    await nextIteration();
+  }
+  const [first, second, waiting] = results;
+  batches[0]?.fail(new StoreUnavailableError('postgres'));
+  for (const result of [first, waiting]) await t.rejects(Promise.resolve(result), StoreUnavailableError);
+  t.same(keys(), [[1], [2]], 'no batch was started for the waiting call');
+  batches[1]?.resolve([2]);
+  t.equal(await second, 2);
 });
 
 t.test('rejects a batch whose loader returns too few values', async (t) => {
