@@ -63,16 +63,24 @@ export async function trimSessions(
   // All sessions are locked before they are counted, so that two concurrent logins do not delete more than the excess. Every
   // login locks them by ascending id, so that two logins cannot deadlock. Retried, because other deletions lock them in another
   // order.
-  const deletion = sql`
-    with locked as materialized (
-      select id, last_used_at from sessions
-      where account_id = ${accountId} and expires_at > ${NOW}
-      order by id
-      for update
+  const deletion = db
+    .with(
+      (cte) => cte('locked').materialized(),
+      (qb) =>
+        qb
+          .selectFrom('sessions')
+          .select(['id', 'last_used_at'])
+          .where('account_id', '=', accountId)
+          .where('expires_at', '>', NOW)
+          .orderBy('id')
+          .forUpdate(),
     )
-    delete from sessions where id in (select id from locked order by last_used_at desc, id offset ${max})`;
-  const { numAffectedRows } = await retryDeadlocks(() => deletion.execute(db));
-  return Number(numAffectedRows);
+    .deleteFrom('sessions')
+    .where('id', 'in', (qb) =>
+      qb.selectFrom('locked').select('id').orderBy('last_used_at', 'desc').orderBy('id').offset(max),
+    );
+  const { numDeletedRows } = await retryDeadlocks(() => deletion.executeTakeFirst());
+  return Number(numDeletedRows);
 }
 
 /** Returns one unexpired session or undefined for each id, in the order of the ids. */
@@ -86,7 +94,8 @@ export async function findSessions(db: Database, ids: readonly string[]): Promis
       sql<boolean>`last_used_at < ${NOW} - interval '1 minute'`.as('needsTouch'),
       ...ACCOUNT_COLUMNS.map((column) => `accounts.${column}` as const),
     ])
-    .where(sql<boolean>`sessions.id = any(${ids}::text[]) and expires_at > ${NOW}`)
+    .where((eb) => eb('sessions.id', '=', eb.fn.any(eb.val(ids))))
+    .where('expires_at', '>', NOW)
     .execute();
   const byId = new Map(
     rows.map(({ sessionId, tokenVersion, needsTouch, ...account }) => [
@@ -102,11 +111,21 @@ export async function findSessions(db: Database, ids: readonly string[]): Promis
  * request touches them. The statement therefore never waits, and cannot deadlock with logins that lock the same sessions.
  */
 export async function touchSessions(db: Database, ids: readonly string[]): Promise<void> {
-  await sql`
-    with unlocked as materialized (
-      select id from sessions where id = any(${ids}::text[]) for update skip locked
+  await db
+    .with(
+      (cte) => cte('unlocked').materialized(),
+      (qb) =>
+        qb
+          .selectFrom('sessions')
+          .select('id')
+          .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+          .forUpdate()
+          .skipLocked(),
     )
-    update sessions set last_used_at = ${NOW} where id in (select id from unlocked)`.execute(db);
+    .updateTable('sessions')
+    .set({ last_used_at: NOW })
+    .where('id', 'in', (qb) => qb.selectFrom('unlocked').select('id'))
+    .execute();
 }
 
 /**

@@ -19,15 +19,12 @@ interface RelationsRow {
  * a friendship cannot be duplicated or one-sided. `requester` is null if the two are friends.
  */
 export function tableGraph(db: Database): SocialGraph {
-  /** Builds a condition that matches the row of two people, which is a friendship or a pending request. */
-  const isPair = (a: number, b: number) => sql<SqlBool>`lo = ${Math.min(a, b)} and hi = ${Math.max(a, b)}`;
-
-  /** Deletes the row of two people if the condition holds. Returns whether a row was deleted. */
-  async function deletePairIf(a: number, b: number, condition: RawBuilder<SqlBool>): Promise<boolean> {
+  /** Deletes the row of two people if it has this requester. Returns whether a row was deleted. */
+  async function deletePair(a: number, b: number, requester: number | null): Promise<boolean> {
     const { numDeletedRows } = await db
       .deleteFrom('graph_friendships')
-      .where(isPair(a, b))
-      .where(condition)
+      .where((eb) => eb.and(pairOf(a, b)))
+      .where('requester', 'is not distinct from', requester)
       .executeTakeFirst();
     return numDeletedRows > 0n;
   }
@@ -77,22 +74,27 @@ export function tableGraph(db: Database): SocialGraph {
     },
 
     async friendsOfEach(people) {
-      const { rows } = await sql<{ person: number; friends: number[] }>`
-        select person, json_agg(friend) as friends from (
-          select lo as person, hi as friend from graph_friendships
-          where lo = any(${people}::int8[]) and requester is null
-          union all
-          select hi, lo from graph_friendships where hi = any(${people}::int8[]) and requester is null
-        ) friendships group by person`.execute(db);
+      const rows = await db
+        .selectFrom(
+          friendsOf(db, 'lo', people)
+            .select(['lo as person', 'hi as friend'])
+            .unionAll(friendsOf(db, 'hi', people).select(['hi as person', 'lo as friend']))
+            .as('friendships'),
+        )
+        .select((eb) => ['person', eb.fn.jsonAgg(eb.ref('friend')).as('friends')])
+        .groupBy('person')
+        .execute();
       const friendsByPerson = new Map(rows.map(({ person, friends }) => [person, friends]));
       return people.map((person) => friendsByPerson.get(person) ?? []);
     },
 
     async requestersOf(person) {
-      const { rows } = await sql<{ id: number }>`
-        select requester as id from graph_friendships where lo = ${person} and requester = hi
-        union all
-        select requester from graph_friendships where hi = ${person} and requester = lo`.execute(db);
+      const requests = db.selectFrom('graph_friendships').select((eb) => eb.ref('requester').$notNull().as('id'));
+      const rows = await requests
+        .where('lo', '=', person)
+        .whereRef('requester', '=', 'hi')
+        .unionAll(requests.where('hi', '=', person).whereRef('requester', '=', 'lo'))
+        .execute();
       return rows.map(({ id }) => id);
     },
 
@@ -100,17 +102,16 @@ export function tableGraph(db: Database): SocialGraph {
     unlike: (likes) => removeLikes(db, likes),
 
     async request(from, to) {
-      const pair = { lo: Math.min(from, to), hi: Math.max(from, to) };
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('graph_friendships')
-        .values({ ...pair, requester: from })
+        .values({ ...pairOf(from, to), requester: from })
         .onConflict((conflict) => conflict.columns(['lo', 'hi']).doNothing())
         .executeTakeFirstOrThrow();
       if (numInsertedOrUpdatedRows) return 'sent';
       const existing = await db
         .selectFrom('graph_friendships')
         .select('requester')
-        .where(isPair(from, to))
+        .where((eb) => eb.and(pairOf(from, to)))
         .executeTakeFirst();
       // The relation that caused the conflict has ended meanwhile.
       if (!existing) return this.request(from, to);
@@ -122,15 +123,15 @@ export function tableGraph(db: Database): SocialGraph {
       const { numUpdatedRows } = await db
         .updateTable('graph_friendships')
         .set({ requester: null })
-        .where(isPair(by, from))
+        .where((eb) => eb.and(pairOf(by, from)))
         .where('requester', '=', from)
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
 
-    decline: (by, from) => deletePairIf(by, from, sql`requester = ${from}`),
-    cancel: (by, to) => deletePairIf(by, to, sql`requester = ${by}`),
-    unfriend: (by, friend) => deletePairIf(by, friend, sql`requester is null`),
+    decline: (by, from) => deletePair(by, from, from),
+    cancel: (by, to) => deletePair(by, to, by),
+    unfriend: (by, friend) => deletePair(by, friend, null),
 
     ensureNodes: async () => undefined,
 
@@ -152,14 +153,15 @@ export function tableGraph(db: Database): SocialGraph {
     release: async () => undefined,
 
     async highestIds() {
-      const { rows } = await sql<{ person: number; post: number }>`
-        select
-          greatest(
-            (select max(person_id) from graph_likes),
-            (select max(hi) from graph_friendships),
-            0) as person,
-          greatest((select max(post_id) from graph_likes), 0) as post`.execute(db);
-      return rows[0] ?? { person: 0, post: 0 };
+      const likes = await db
+        .selectFrom('graph_likes')
+        .select((eb) => [eb.fn.max('person_id').as('person'), eb.fn.max('post_id').as('post')])
+        .executeTakeFirst();
+      const friendships = await db
+        .selectFrom('graph_friendships')
+        .select((eb) => eb.fn.max('hi').as('person'))
+        .executeTakeFirst();
+      return { person: Math.max(likes?.person ?? 0, friendships?.person ?? 0), post: likes?.post ?? 0 };
     },
 
     // The tables are migrated with PostgreSQL, and use its connections.
@@ -170,32 +172,46 @@ export function tableGraph(db: Database): SocialGraph {
 }
 
 function bulkAccess(db: Database): BulkAccess {
-  const ids = async (query: RawBuilder<{ id: number }>) => (await query.execute(db)).rows.map(({ id }) => id);
-
   return {
-    personIds: (after, limit) =>
-      ids(sql`
-        select id from (
-          (select distinct lo as id from graph_friendships where lo > ${after} order by lo limit ${limit})
-          union
-          (select distinct hi from graph_friendships where hi > ${after} order by hi limit ${limit})
-          union
-          (select distinct person_id from graph_likes where person_id > ${after} order by person_id limit ${limit})
-        ) person order by id limit ${limit}`),
+    async personIds(after, limit) {
+      const inFriendships = (side: 'lo' | 'hi') =>
+        db
+          .selectFrom('graph_friendships')
+          .select((eb) => eb.ref(side).as('id'))
+          .distinct()
+          .where(side, '>', after)
+          .orderBy('id')
+          .limit(limit)
+          .execute();
+      const inLikes = db.selectFrom('graph_likes').select('person_id as id').distinct().where('person_id', '>', after);
+      const likers = await inLikes.orderBy('id').limit(limit).execute();
+      const rows = [...(await inFriendships('lo')), ...(await inFriendships('hi')), ...likers];
+      const ids = new Set(rows.map(({ id }) => id));
+      return [...ids].sort((a, b) => a - b).slice(0, limit);
+    },
 
-    postIds: (after, limit) =>
-      ids(sql`
-        select distinct post_id as id from graph_likes where post_id > ${after} order by post_id limit ${limit}`),
+    async postIds(after, limit) {
+      const posts = db.selectFrom('graph_likes').select('post_id as id').distinct().where('post_id', '>', after);
+      return (await posts.orderBy('id').limit(limit).execute()).map(({ id }) => id);
+    },
 
     async edgesOf(people) {
-      const { rows: pairs } = await sql<{ lo: number; hi: number; requester: number | null }>`
-        select lo, hi, requester from graph_friendships where lo = any(${people}::int8[])
-        union
-        select lo, hi, requester from graph_friendships where hi = any(${people}::int8[])`.execute(db);
+      const columns = ['lo', 'hi', 'requester'] as const;
+      const pairs = await db
+        .selectFrom('graph_friendships')
+        .select(columns)
+        .where((eb) => eb('lo', '=', eb.fn.any(eb.val(people))))
+        .union(
+          db
+            .selectFrom('graph_friendships')
+            .select(columns)
+            .where((eb) => eb('hi', '=', eb.fn.any(eb.val(people)))),
+        )
+        .execute();
       const likes = await db
         .selectFrom('graph_likes')
         .select(['person_id as person', 'post_id as post'])
-        .where(sql<boolean>`person_id = any(${people}::int8[])`)
+        .where((eb) => eb('person_id', '=', eb.fn.any(eb.val(people))))
         .execute();
       const friendships: Friendship[] = [];
       const requests: FriendRequest[] = [];
@@ -228,6 +244,16 @@ function bulkAccess(db: Database): BulkAccess {
     },
   };
 }
+
+/** Returns the key of the row of two people, which is a friendship or a pending request. */
+const pairOf = (a: number, b: number) => ({ lo: Math.min(a, b), hi: Math.max(a, b) });
+
+/** Builds a query for the friendships whose `side` is one of these people. */
+const friendsOf = (db: Database, side: 'lo' | 'hi', people: readonly number[]) =>
+  db
+    .selectFrom('graph_friendships')
+    .where((eb) => eb(side, '=', eb.fn.any(eb.val(people))))
+    .where('requester', 'is', null);
 
 /** Converts friendships and requests to rows of `graph_friendships`. Returns one array per column. */
 function pairColumns(friendships: readonly Friendship[], requests: readonly FriendRequest[]) {

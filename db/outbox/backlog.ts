@@ -18,11 +18,18 @@ const IS_OVERDUE = sql<boolean>`(attempts > 0 or due_at <= ${NOW})`;
 
 /** Returns the backlog of each kind, including empty ones. */
 export async function readBacklog(db: Database): Promise<Backlog[]> {
-  const { rows } = await sql<Backlog>`
-    select kind, count(id) as waiting,
-      count(id) filter (where ${IS_OVERDUE}) as overdue,
-      coalesce(extract(epoch from ${NOW} - min(created_at) filter (where ${IS_OVERDUE})), 0)::float8 as "ageSeconds"
-    from unnest(${OUTBOX_KINDS}::text[]) as kind left join outbox using (kind)
-    group by kind`.execute(db);
-  return rows;
+  const backlogs: Backlog[] = await db
+    .selectFrom('outbox')
+    .select((eb) => [
+      'kind',
+      eb.fn.count<number>('id').as('waiting'),
+      eb.fn.count<number>('id').filterWhere(IS_OVERDUE).as('overdue'),
+      sql<number>`coalesce(extract(epoch from ${NOW} - min(created_at) filter (where ${IS_OVERDUE})), 0)::float8`.as(
+        'ageSeconds',
+      ),
+    ])
+    .groupBy('kind')
+    .execute();
+  const empty = { waiting: 0, overdue: 0, ageSeconds: 0 };
+  return OUTBOX_KINDS.map((kind) => backlogs.find((backlog) => backlog.kind === kind) ?? { kind, ...empty });
 }

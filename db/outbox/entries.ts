@@ -62,7 +62,7 @@ export const claimDueEntries = (db: Database, ids: readonly number[]) =>
   db
     .selectFrom('outbox')
     .select(['id', 'kind', 'key', 'delivered'])
-    .where(sql<boolean>`id = any(${ids}::int8[])`)
+    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
     .where('due_at', '<=', NOW)
     .forUpdate()
     .skipLocked();

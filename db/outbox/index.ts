@@ -52,7 +52,7 @@ export interface Outbox {
   stop(): Promise<void>;
 }
 
-interface Stores {
+interface OutboxStores {
   db: Database;
   graphTransactions: Database;
   graph: SocialGraph;
@@ -60,7 +60,7 @@ interface Stores {
 }
 
 export function createOutbox(
-  { db, graphTransactions, graph, images }: Stores,
+  { db, graphTransactions, graph, images }: OutboxStores,
   log: Log,
   observer: Observer = noopObserver,
 ): Outbox {
@@ -103,10 +103,10 @@ export function createOutbox(
   async function reschedule(id: number, maxBackoffSeconds: number): Promise<number | undefined> {
     const entry = await db
       .updateTable('outbox')
-      .set({
-        attempts: sql`attempts + 1`,
-        due_at: sql`${NOW} + least(power(2, least(attempts, 30)), ${maxBackoffSeconds}::int4) * interval '1 second'`,
-      })
+      .set((eb) => ({
+        attempts: eb('attempts', '+', 1),
+        due_at: sql<string>`${NOW} + least(power(2, least(attempts, 30)), ${maxBackoffSeconds}::int4) * interval '1 second'`,
+      }))
       .where('id', '=', id)
       // Keeps the schedule if another process has removed the node and scheduled a second delivery: see `deliverRemoval`.
       .where('due_at', '<=', NOW)
@@ -123,9 +123,11 @@ export function createOutbox(
     // Skips an entry whose `claimImage` is not committed yet, because that transaction has locked its row. Outside a
     // transaction, no lock is kept: two deliveries of one image may overlap, with the same result.
     if ((await claimDueEntries(db, [id]).execute()).length === 0) return false;
-    const { rows } = await sql`
-      select from posts where image = ${name} union all select from accounts where picture = ${name}`.execute(db);
-    if (rows.length === 0) await images.remove(name);
+    const posts = db.selectFrom('posts').select('id').where('image', '=', name);
+    const isUsed = await posts
+      .unionAll(db.selectFrom('accounts').select('id').where('picture', '=', name))
+      .executeTakeFirst();
+    if (!isUsed) await images.remove(name);
     failpoint('image removed');
     await db.deleteFrom('outbox').where('id', '=', id).execute();
     return true;

@@ -25,7 +25,7 @@ type Entry = Pick<Selectable<OutboxTable>, 'id' | 'kind' | 'key' | 'delivered'>;
  * `done`: delivered. `skipped`: already delivered, not due, or being delivered elsewhere. `continueAlone`: not delivered, or
  * only in part; to be continued in separate transactions.
  */
-type Outcome = 'done' | 'skipped' | 'continueAlone';
+type DeliveryOutcome = 'done' | 'skipped' | 'continueAlone';
 
 /** The maximum number of entries in a batch. Logins of its people and likes of its posts wait until it commits. */
 const MAX_BATCH_SIZE = 50;
@@ -45,7 +45,7 @@ export function createNodeDelivery(
   signal: AbortSignal,
 ): (entryId: number) => Promise<boolean> {
   const deliverTogether = batched(
-    async (ids: number[]): Promise<Outcome[]> => {
+    async (ids: number[]): Promise<DeliveryOutcome[]> => {
       try {
         return await deliverBatch(stores, ids, { allowRemovals: false });
       } catch (error) {
@@ -56,7 +56,7 @@ export function createNodeDelivery(
     { maxBatchSize: MAX_BATCH_SIZE, ...observedBatches(observer, 'deliverNode') },
   );
   return async (id) => {
-    let outcome: Outcome | undefined = await deliverTogether(id);
+    let outcome: DeliveryOutcome | undefined = await deliverTogether(id);
     if (outcome === 'continueAlone') {
       do {
         [outcome] = await deliverBatch(stores, [id], { allowRemovals: true });
@@ -74,7 +74,7 @@ async function deliverBatch(
   { graphTransactions, graph }: Stores,
   ids: readonly number[],
   { allowRemovals }: { allowRemovals: boolean },
-): Promise<Outcome[]> {
+): Promise<DeliveryOutcome[]> {
   const outcomes = await graphTransactions.transaction().execute(async (trx) => {
     const entries = await claimAndLock(trx, ids);
     const idsOf = (kind: Entry['kind']) => entries.filter((entry) => entry.kind === kind).map(({ key }) => Number(key));
@@ -88,7 +88,7 @@ async function deliverBatch(
     const creations = entries.filter(exists);
     const removals = entries.filter((entry) => !exists(entry));
     if (creations.length > 0) await deliverCreations(trx, graphInTransaction, existing, creations);
-    const outcomes = new Map<number, Outcome>(creations.map(({ id }) => [id, 'done']));
+    const outcomes = new Map<number, DeliveryOutcome>(creations.map(({ id }) => [id, 'done']));
     for (const entry of removals) {
       const isDone = allowRemovals && (await deliverRemoval(trx, graphInTransaction, entry));
       outcomes.set(entry.id, isDone ? 'done' : 'continueAlone');
@@ -109,7 +109,10 @@ async function deliverCreations(
   await graph.ensureNodes(nodes);
   failpoint('node written');
   const ids = entries.map(({ id }) => id);
-  await trx.deleteFrom('outbox').where(sql<boolean>`id = any(${ids}::int8[])`).execute();
+  await trx
+    .deleteFrom('outbox')
+    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+    .execute();
 }
 
 /**
@@ -140,7 +143,10 @@ async function findExistingIds(
   ids: number[],
 ): Promise<number[]> {
   if (ids.length === 0) return [];
-  const query = trx.selectFrom(table).select('id').where(sql<boolean>`id = any(${ids}::int8[])`);
+  const query = trx
+    .selectFrom(table)
+    .select('id')
+    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))));
   const rows = await query.orderBy('id').execute();
   return rows.map(({ id }) => id);
 }
