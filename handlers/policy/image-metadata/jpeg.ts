@@ -39,8 +39,7 @@ export function walkJpeg(bytes: Buffer): Edit[] {
       if (marker === SOI) walk.replace(start, bytes.length, Buffer.from([0xff, EOI]));
       break;
     }
-    // A length below 2 is invalid, because it includes its own two bytes. libjpeg then continues after them.
-    const end = start + 2 + (start + HEAD_BYTES > bytes.length ? 2 : Math.max(2, bytes.readUInt16BE(start + 2)));
+    const end = start + 2 + (start + HEAD_BYTES > bytes.length ? 2 : bytes.readUInt16BE(start + 2));
     at = end;
     if (marker >= APP0) {
       const segmentEnd = Math.min(end, bytes.length);

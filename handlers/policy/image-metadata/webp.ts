@@ -30,13 +30,13 @@ export function walkWebp(bytes: Buffer): Edit[] {
     walk.countElement();
     const type = typeOf(bytes, at);
     const end = endOfChunk(bytes, at);
-    if (end > bytes.length && !keptTypes.has(type)) break;
     if (type === 'ANMF') walkFrame(walk, at, end);
     hasImage ||= ['ANMF', 'VP8 ', 'VP8L'].includes(type);
     if (!keptTypes.has(type)) {
       // Without a VP8X chunk, an Exif chunk is removed completely, because readers would not use its orientation.
       const replacement: Buffer | undefined =
         type === 'EXIF' && isExtended && !hasExif ? reduceExifChunk(bytes, at) : NO_BYTES;
+      // The end of the file may cut the chunk short. The claimed end then counts for the size, as for a chunk that is kept.
       if (replacement) walk.replace(at, end, replacement);
       hasExif ||= replacement?.length !== 0;
     }
@@ -101,7 +101,7 @@ function walkFrame(walk: Walk, frame: number, frameEnd: number): void {
 /** Returns the replacement for an `EXIF` chunk: empty if the chunk must be removed, undefined if it needs no change. */
 function reduceExifChunk(bytes: Buffer, at: number): Buffer | undefined {
   const data = at + HEAD_BYTES;
-  const end = data + bytes.readUInt32LE(at + 4);
+  const end = Math.min(data + bytes.readUInt32LE(at + 4), bytes.length);
   // Some programs add the prefix that only JPEG requires.
   const hasPrefix = bytes.toString('latin1', data, data + EXIF_PREFIX.length) === EXIF_PREFIX;
   const start = hasPrefix ? data + EXIF_PREFIX.length : data;
