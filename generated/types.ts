@@ -1525,7 +1525,7 @@ export interface components {
          */
         Limit: number;
         /**
-         * @description The number of posts to skip, starting with the newest. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
+         * @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
          * @example 0
          */
         Offset: number;
@@ -2107,7 +2107,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The number of posts to skip, starting with the newest. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
+                 * @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -2155,7 +2155,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The number of posts to skip, starting with the newest. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
+                 * @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];

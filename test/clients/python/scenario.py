@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import parse_qs, urlsplit
 
 PASSWORD = "Quiet-Harbour-27!"
 
@@ -46,7 +47,10 @@ class Client(Protocol):
     def delete_account(self, password: str) -> str: ...
     def create_post(self, key: str, title: str, text: str, image: bytes | None = None) -> Post: ...
     def get_post(self, id: int) -> Post: ...
-    def list_posts(self, limit: int, offset: int) -> Sequence[Post]: ...
+    def list_posts(self, limit: int, cursor: str | None = None) -> tuple[Sequence[Post], str]:
+        """Returns a page, and the header Link."""
+        ...
+
     def like_post(self, id: int) -> str: ...
     def download_image(self, filename: str) -> bytes: ...
     def send_friend_request(self, to: int) -> str: ...
@@ -66,6 +70,12 @@ def expect_error(status: int, send: Callable[[], object]) -> ErrorResponse:
 def file_name_in(link: str | None) -> str:
     assert link is not None
     return link.rsplit("/", 1)[-1]
+
+
+def cursor_in(link: str) -> str:
+    """Returns the cursor of the next page."""
+    next_page = link.removeprefix("<").removesuffix('>; rel="next"')
+    return parse_qs(urlsplit(next_page).query)["cursor"][0]
 
 
 def run_scenario(connect: Callable[[str, str | None], Client]) -> None:
@@ -119,8 +129,8 @@ def run_scenario(connect: Callable[[str, str | None], Client]) -> None:
     print("like")
 
     others = [ada.create_post(secrets.token_hex(16), title, "None.").id for title in ("Second", "Third")]
-    first = ben.list_posts(limit=2, offset=0)
-    second = ben.list_posts(limit=2, offset=2)
+    first, link = ben.list_posts(limit=2)
+    second, _ = ben.list_posts(limit=2, cursor=cursor_in(link))
     assert len(first) == 2
     assert [listed.id for listed in [*first, *second]][:3] == [*reversed(others), post.id]
     print("page through the feed")

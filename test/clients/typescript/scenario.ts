@@ -35,7 +35,7 @@ export interface Client {
   deleteAccount(password: string): Promise<Result<{ message: string }>>;
   createPost(post: { title: string; text: string; image?: Blob }, idempotencyKey: string): Promise<Result<Post>>;
   getPost(id: number): Promise<Result<Post & { comments: unknown[] }>>;
-  listPosts(page: { limit: number; offset: number }): Promise<Result<Post[]>>;
+  listPosts(page: { limit: number; cursor?: string }): Promise<Result<Post[]>>;
   likePost(id: number): Promise<Result<{ message: string }>>;
   downloadImage(filename: string): Promise<Result<Blob>>;
   sendFriendRequest(to: number): Promise<Result<{ message: string }>>;
@@ -64,6 +64,13 @@ const variable = (name: string) => process.env[name] ?? assert.fail(`${name} is 
 
 const fileNameIn = (link: string | null) => link?.split('/').at(-1) ?? assert.fail('there is no image');
 
+/** Returns the cursor of the next page of a list, from the header `Link`. Not every client returns headers. */
+async function nextCursor(url: string, token: string): Promise<string> {
+  const { headers } = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
+  const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '') ?? [];
+  return new URL(next, url).searchParams.get('cursor') ?? assert.fail('there is no cursor');
+}
+
 /** Returns the result of a client whose functions return `data` or `error` with the response. */
 export async function toResult<Body>(
   pending: Promise<{ data?: Body | undefined; error?: ErrorBody | undefined; response?: Response | undefined }>,
@@ -91,8 +98,13 @@ export async function runScenario(connect: Connect): Promise<void> {
   console.log('register');
 
   const login = async (name: string) =>
-    connect(base, expectSuccess(await anonymous.login({ email: emailOf(name), password: PASSWORD })).token);
-  const [ada, ben, cleo] = [await login('ada'), await login('ben'), await login('cleo')];
+    expectSuccess(await anonymous.login({ email: emailOf(name), password: PASSWORD })).token;
+  const benToken = await login('ben');
+  const [ada, ben, cleo] = [
+    connect(base, await login('ada')),
+    connect(base, benToken),
+    connect(base, await login('cleo')),
+  ];
   assert.equal(expectSuccess(await ada.getCurrentAccount()).email, emailOf('ada'));
   console.log('log in');
 
@@ -129,8 +141,9 @@ export async function runScenario(connect: Connect): Promise<void> {
   for (const title of ['Second', 'Third']) {
     others.push(expectSuccess(await ada.createPost({ title, text: 'None.' }, randomUUID()), 201).id);
   }
-  const first = expectSuccess(await ben.listPosts({ limit: 2, offset: 0 }));
-  const second = expectSuccess(await ben.listPosts({ limit: 2, offset: 2 }));
+  const first = expectSuccess(await ben.listPosts({ limit: 2 }));
+  const cursor = await nextCursor(`${base}/posts?limit=2`, benToken);
+  const second = expectSuccess(await ben.listPosts({ limit: 2, cursor }));
   assert.deepEqual(
     [...first, ...second].slice(0, 3).map(({ id }) => id),
     [...others.reverse(), post.id],

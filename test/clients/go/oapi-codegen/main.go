@@ -163,14 +163,18 @@ func (c *scenarioClient) GetPost(id int64) (scenario.Post, error) {
 	return postOf(shown), err
 }
 
-func (c *scenarioClient) ListPosts(limit, offset int32) ([]scenario.Post, error) {
-	r := scenario.Must(c.api.ListPostsWithResponse(c.ctx, &client.ListPostsParams{Limit: &limit, Offset: &offset}))
-	list, err := unwrap(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
-	posts := make([]scenario.Post, len(list))
-	for i, post := range list {
-		posts[i] = postOf(post)
+func (c *scenarioClient) ListPosts(limit int32, cursor string) (scenario.Page, error) {
+	params := client.ListPostsParams{Limit: &limit}
+	if cursor != "" {
+		params.Cursor = &cursor
 	}
-	return posts, err
+	r := scenario.Must(c.api.ListPostsWithResponse(c.ctx, &params))
+	list, err := unwrap(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
+	page := scenario.Page{Posts: make([]scenario.Post, len(list)), Link: r.HTTPResponse.Header.Get("Link")}
+	for i, post := range list {
+		page.Posts[i] = postOf(post)
+	}
+	return page, err
 }
 
 func (c *scenarioClient) LikePost(id int64) (string, error) {

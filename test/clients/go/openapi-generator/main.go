@@ -126,13 +126,21 @@ func (c *scenarioClient) GetPost(id int64) (scenario.Post, error) {
 	})(unwrap(c.api.PostsAPI.GetPost(c.ctx, id).Execute()))
 }
 
-func (c *scenarioClient) ListPosts(limit, offset int32) ([]scenario.Post, error) {
-	list, err := unwrap(c.api.PostsAPI.ListPosts(c.ctx).Limit(limit).Offset(offset).Execute())
-	posts := make([]scenario.Post, len(list))
-	for i := range list {
-		posts[i] = postOf(&list[i])
+func (c *scenarioClient) ListPosts(limit int32, cursor string) (scenario.Page, error) {
+	request := c.api.PostsAPI.ListPosts(c.ctx).Limit(limit)
+	if cursor != "" {
+		request = request.Cursor(cursor)
 	}
-	return posts, err
+	list, response, err := request.Execute()
+	list, err = unwrap(list, response, err)
+	page := scenario.Page{Posts: make([]scenario.Post, len(list))}
+	for i := range list {
+		page.Posts[i] = postOf(&list[i])
+	}
+	if response != nil {
+		page.Link = response.Header.Get("Link")
+	}
+	return page, err
 }
 
 func (c *scenarioClient) LikePost(id int64) (string, error) {

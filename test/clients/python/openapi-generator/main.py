@@ -72,8 +72,9 @@ class ScenarioClient:
     def get_post(self, id: int) -> PostDetail:
         return unwrap(lambda: self.posts.get_post(id))
 
-    def list_posts(self, limit: int, offset: int) -> Sequence[Post]:
-        return unwrap(lambda: self.posts.list_posts(limit=limit, offset=offset))
+    def list_posts(self, limit: int, cursor: str | None = None) -> tuple[Sequence[Post], str]:
+        response = unwrap(lambda: self.posts.list_posts_with_http_info(limit=limit, cursor=cursor))
+        return response.data, (response.headers or {}).get("link", "")
 
     def like_post(self, id: int) -> str:
         return unwrap(lambda: self.posts.like_post(id)).message

@@ -75,8 +75,9 @@ class ScenarioClient:
     def get_post(self, id: int) -> PostDetail:
         return unwrap(get_post.sync_detailed(id, client=self.client))
 
-    def list_posts(self, limit: int, offset: int) -> list[Post]:
-        return unwrap(list_posts.sync_detailed(client=self.client, limit=limit, offset=offset))
+    def list_posts(self, limit: int, cursor: str | None = None) -> tuple[list[Post], str]:
+        response = list_posts.sync_detailed(client=self.client, limit=limit, cursor=cursor or UNSET)
+        return unwrap(response), response.headers.get("link", "")
 
     def like_post(self, id: int) -> str:
         return unwrap(like_post.sync_detailed(client=self.client, id=id)).message

@@ -50,6 +50,11 @@ public final class Scenario {
     }
   }
 
+  /** Returns the cursor of the next page from the header Link. */
+  private static String cursorIn(String link) {
+    return link.replaceFirst(".*[?&]cursor=([^&>]+).*", "$1");
+  }
+
   private interface Request {
     Object send() throws ApiException;
   }
@@ -125,10 +130,12 @@ public final class Scenario {
 
     Post second = ada.createPost(UUID.randomUUID().toString(), "Second", "None.", null);
     Post third = ada.createPost(UUID.randomUUID().toString(), "Third", "None.", null);
-    List<Post> page = ben.posts.listPosts(2, 0);
+    var response = ben.posts.listPostsWithHttpInfo(2, null, null);
+    List<Post> page = response.getData();
     expectEqual(page.size(), 2);
+    String cursor = cursorIn(response.getHeaders().get("link").get(0));
     expectEqual(
-        Stream.concat(page.stream(), ben.posts.listPosts(2, 2).stream()).limit(3).map(Post::getId).toList(),
+        Stream.concat(page.stream(), ben.posts.listPosts(2, null, cursor).stream()).limit(3).map(Post::getId).toList(),
         List.of(third.getId(), second.getId(), post.getId()));
     System.out.println("page through the feed");
 
