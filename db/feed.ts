@@ -3,7 +3,7 @@ import type { Database } from './postgres/index.js';
 import { authorOf, type PostRow, selectPosts } from './posts.js';
 import { firstLookupOptions, type Readers } from './readers.js';
 import { batched } from './support/batch.js';
-import { type ConcurrencyLimiter, createConcurrencyLimiter } from './support/concurrency-limiter.js';
+import { BoundedQueue } from './support/bounded-queue.js';
 import { type Observer, observedBatches } from './support/observer.js';
 import { isPublicOrOwn, isVisible, type Owner } from './visibility.js';
 import { filterVisible, type PostsPage, recheckVisible } from './visible-posts.js';
@@ -42,13 +42,13 @@ const MIN_SCANNED_OFFSET = 1000;
 const SMALL_PAGE_LIMIT = 20;
 
 /** A process continues only one scan at a time beyond the first slice. */
-const SCAN_LIMITS = { concurrency: 1, maxWaitMs: 3000 };
+const SCAN_LIMITS = { maxRunning: 1, maxWaiting: 100, maxWaitMs: 3000 };
 
 /**
  * The limit for pages of more rows than `SMALL_PAGE_LIMIT` that requests cannot share. A hundred rows with long texts take about
  * 15 MB while they are read and serialized.
  */
-const LARGE_PAGE_LIMITS = { concurrency: 4, maxWaitMs: 3000 };
+const LARGE_PAGE_LIMITS = { maxRunning: 4, maxWaiting: 1000, maxWaitMs: 3000 };
 
 /** The sort key of a post in lists. */
 export interface PostKey {
@@ -75,8 +75,8 @@ export interface Feed {
   readFeed(viewer: number, page: Page, client?: Abortable): Promise<PostsPage>;
   /** Returns a page of a user's own posts. @throws OverloadedError, ClientDisconnectedError */
   readOwnPosts(user: number, page: Page, client?: Abortable): Promise<PostsPage>;
-  readonly scans: ConcurrencyLimiter;
-  readonly largePages: ConcurrencyLimiter;
+  readonly scans: BoundedQueue;
+  readonly largePages: BoundedQueue;
 }
 
 /** @param isEmbedded whether PostgreSQL is embedded */
@@ -85,8 +85,8 @@ export function createFeed(
   observer: Observer,
   isEmbedded: boolean,
 ): Feed {
-  const scans = createConcurrencyLimiter(SCAN_LIMITS);
-  const largePages = createConcurrencyLimiter(LARGE_PAGE_LIMITS);
+  const scans = new BoundedQueue(SCAN_LIMITS);
+  const largePages = new BoundedQueue(LARGE_PAGE_LIMITS);
 
   /** Returns at least this many of the newest posts, or all posts if there are fewer. */
   const newestPosts = batched(
@@ -118,9 +118,8 @@ export function createFeed(
     const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
     if (count <= end) return undefined;
     if (!after) return filterWindow(viewer, page, await newestPosts(count), count);
-    return largePages.run(
-      async () => filterWindow(viewer, page, await readPosts(db, { after }, count), count),
-      client?.signal,
+    return largePages.run({ signal: client?.signal }, async () =>
+      filterWindow(viewer, page, await readPosts(db, { after }, count), count),
     );
   }
 
@@ -180,14 +179,14 @@ export function createFeed(
       last = slice.last;
     }
     const signal = client?.signal;
-    return scans.run(async () => {
+    return scans.run({ signal }, async () => {
       for (;;) {
         const slice = await readSlice(db, { author, after: last });
         if (add(slice)) return ids;
         signal?.throwIfAborted();
         last = slice.last;
       }
-    }, signal);
+    });
   }
 
   /**
@@ -201,7 +200,7 @@ export function createFeed(
       const rows = await readPosts(db, { author: user, after }, limit + 1, offset);
       return { posts: await recheckVisible(read, user, rows.slice(0, limit)), more: rows.length > limit };
     };
-    return limit > SMALL_PAGE_LIMIT ? largePages.run(readPage, client?.signal) : readPage();
+    return limit > SMALL_PAGE_LIMIT ? largePages.run({ signal: client?.signal }, readPage) : readPage();
   }
 
   return { readFeed, readOwnPosts, scans, largePages };

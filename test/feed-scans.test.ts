@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { SLICE_POSTS } from '../db/feed.js';
+import { ClientDisconnectedError } from '../db/support/errors.js';
 import { nextPagePath } from './support/links.js';
 import { startTestService } from './support/service.js';
 import { recordStatements } from './support/statements.js';
@@ -24,14 +25,14 @@ await sql`
   insert into posts (author_id, title, text)
   select ${user.id}::int8, 'title', 'text' from generate_series(1, ${SLICES * SLICE_POSTS}::int)`.execute(db);
 
-/** Occupies a slot of a concurrency limiter. Returns a function that frees it. */
-async function occupySlot(limiter = feed.scans) {
+/** Occupies a slot of a queue. Returns a function that frees it. */
+async function occupySlot(queue = feed.scans) {
   let free = () => {};
   const freed = new Promise<void>((resolve) => {
     free = resolve;
   });
   await new Promise<void>((started) => {
-    void limiter.run(async () => {
+    void queue.run({}, async () => {
       started();
       await freed;
     });
@@ -42,7 +43,7 @@ async function occupySlot(limiter = feed.scans) {
 t.test('scans and large pages return 503 if no slot is free; others are served', async (t) => {
   const { scans, largePages } = feed;
   const slots = [];
-  for (const limiter of [scans, largePages, largePages, largePages, largePages]) slots.push(await occupySlot(limiter));
+  for (const queue of [scans, largePages, largePages, largePages, largePages]) slots.push(await occupySlot(queue));
   const { headers } = await user.send('GET', '/posts');
   const cursorPage = nextPagePath(headers) ?? '';
   const paths = [SCANNED, '/posts/me?offset=1000', '/posts/me?limit=21', cursorPage];
@@ -60,7 +61,7 @@ t.test('scans and large pages return 503 if no slot is free; others are served',
 t.test('scans that wait do not delay large pages', async (t) => {
   const freeSlot = await occupySlot();
   const scanned = Promise.all(Array.from({ length: 5 }, () => user.send('GET', SCANNED_OWN)));
-  await until(() => feed.scans.waiting === 5);
+  await until(() => feed.scans.usage.waiting === 5);
   t.equal((await user.send('GET', '/posts/me?limit=100')).status, 200);
   freeSlot();
   for (const { body } of await scanned) t.equal(body.length, 100);
@@ -73,11 +74,11 @@ for (const path of [SCANNED, SCANNED_OWN]) {
     const leaving = new AbortController();
     const headers = { Authorization: `Bearer ${user.token}` };
     const pending = fetch(`${service.url}${path}`, { headers, signal: leaving.signal });
-    await until(() => feed.scans.waiting === 1);
+    await until(() => feed.scans.usage.waiting === 1);
     const statements = recordStatements(t);
     leaving.abort();
     await t.rejects(pending);
-    await until(() => feed.scans.waiting === 0);
+    await until(() => feed.scans.usage.waiting === 0);
     t.equal(service.logged().slice(logged), '', 'no error is logged');
     freeSlot();
     await user.send('GET', '/posts');
@@ -88,7 +89,7 @@ for (const path of [SCANNED, SCANNED_OWN]) {
 t.test('a scan ends after the slice during which its client disconnects', async (t) => {
   const leaving = new AbortController();
   const statements = recordStatements(t, (statement) => {
-    if (isSlice(statement)) leaving.abort();
+    if (isSlice(statement)) leaving.abort(new ClientDisconnectedError());
   });
   const page = { offset: 2147483647, limit: 20 };
   await t.rejects(feed.readOwnPosts(user.id, page, { signal: leaving.signal }), { code: 'client_disconnected' });
