@@ -75,6 +75,7 @@ export interface Feed {
   readFeed(viewer: number, page: Page, client?: Abortable): Promise<PostsPage>;
   /** Returns a page of a user's own posts. @throws OverloadedError, ClientDisconnectedError */
   readOwnPosts(user: number, page: Page, client?: Abortable): Promise<PostsPage>;
+  /** The queues, so that tests can occupy them. */
   readonly scans: BoundedQueue;
   readonly largePages: BoundedQueue;
 }

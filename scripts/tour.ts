@@ -205,6 +205,13 @@ async function runTour(ada: User, ben: User): Promise<void> {
   });
   await step('Ben reads the post again, with his like', 200, `GET /posts/${post.id}`, { user: ben });
   await step('Ben unlikes the post', 200, `DELETE /posts/like?id=${post.id}`, { user: ben });
+  await step('Ada creates another post', 201, 'POST /posts/create', {
+    user: ada,
+    form: { title: 'Good night', text: 'Bye.' },
+  });
+  const { headers } = await step('Ada lists her newest post', 200, 'GET /posts/me?limit=1', { user: ada });
+  const [, next = ''] = /^<([^>]+)>/.exec(headers.get('link') ?? '') ?? [];
+  await step('Ada follows the Link to the next page', 200, `GET ${next}`, { user: ada });
   await step('Ada deletes the post', 200, `DELETE /posts/delete?id=${post.id}`, { user: ada });
   await step('The post no longer exists', 404, `GET /posts/${post.id}`, { user: ada });
   await step('Ada removes Ben from her friends', 200, `DELETE /friends/remove?id=${ben.id}`, { user: ada });
