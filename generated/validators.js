@@ -1699,7 +1699,8 @@ return errors === 0;
 validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 exports.validate10 = validate30;
-const schema41 = {"type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":2147483647},"cursor":{"type":"string","maxLength":100}},"required":[],"additionalProperties":false};
+const schema41 = {"type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":2147483647},"cursor":{"type":"string","if":{"maxLength":100},"then":{"pattern":"^[A-Za-z0-9_-]+$"},"else":{"maxLength":100}}},"required":[],"additionalProperties":false};
+const pattern16 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1796,9 +1797,8 @@ errors++;
 }
 if(data.cursor !== undefined){
 let data2 = data.cursor;
-if(typeof data2 === "string"){
-if(func1(data2) > 100){
-const err7 = {instancePath:instancePath+"/cursor",schemaPath:"#/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema41.properties.cursor,data:data2};
+if(typeof data2 !== "string"){
+const err7 = {instancePath:instancePath+"/cursor",schemaPath:"#/properties/cursor/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.cursor.type,parentSchema:schema41.properties.cursor,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1807,9 +1807,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/cursor",schemaPath:"#/properties/cursor/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.cursor.type,parentSchema:schema41.properties.cursor,data:data2};
+const _errs8 = errors;
+let valid1 = true;
+const _errs9 = errors;
+if(typeof data2 === "string"){
+if(func1(data2) > 100){
+const err8 = {};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1819,14 +1822,72 @@ vErrors.push(err8);
 errors++;
 }
 }
+var _valid0 = _errs9 === errors;
+errors = _errs8;
+if(vErrors !== null){
+if(_errs8){
+vErrors.length = _errs8;
 }
 else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema41.type,parentSchema:schema41,data};
+vErrors = null;
+}
+}
+let ifClause0;
+if(_valid0){
+const _errs10 = errors;
+if(typeof data2 === "string"){
+if(!pattern16.test(data2)){
+const err9 = {instancePath:instancePath+"/cursor",schemaPath:"#/properties/cursor/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\"",schema:"^[A-Za-z0-9_-]+$",parentSchema:schema41.properties.cursor.then,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
 else {
 vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs10 === errors;
+valid1 = _valid0;
+ifClause0 = "then";
+}
+else {
+const _errs11 = errors;
+if(typeof data2 === "string"){
+if(func1(data2) > 100){
+const err10 = {instancePath:instancePath+"/cursor",schemaPath:"#/properties/cursor/else/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema41.properties.cursor.else,data:data2};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+var _valid0 = _errs11 === errors;
+valid1 = _valid0;
+ifClause0 = "else";
+}
+if(!valid1){
+const err11 = {instancePath:instancePath+"/cursor",schemaPath:"#/properties/cursor/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema41.properties.cursor.if,parentSchema:schema41.properties.cursor,data:data2};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema41.type,parentSchema:schema41,data};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
 }
 errors++;
 }
@@ -1837,7 +1898,7 @@ validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 exports.validate11 = validate31;
 const schema42 = {"type":"object","properties":{"Idempotency-Key":{"type":"string","if":{"maxLength":255},"then":{"minLength":1,"pattern":"^[!-~]*$"},"else":{"maxLength":255}}},"required":[],"additionalProperties":false};
-const pattern16 = new RegExp("^[!-~]*$", "u");
+const pattern17 = new RegExp("^[!-~]*$", "u");
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1913,7 +1974,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern16.test(data0)){
+if(!pattern17.test(data0)){
 const err4 = {instancePath:instancePath+"/Idempotency-Key",schemaPath:"#/properties/Idempotency-Key/then/pattern",keyword:"pattern",params:{pattern: "^[!-~]*$"},message:"must match pattern \""+"^[!-~]*$"+"\"",schema:"^[!-~]*$",parentSchema:schema42.properties["Idempotency-Key"].then,data:data0};
 if(vErrors === null){
 vErrors = [err4];

@@ -92,6 +92,7 @@ const PATTERN_REASONS: Readonly<Record<string, (text: string) => Reason[]>> = {
   name: BLANK,
   title: BLANK,
   text: BLANK,
+  cursor: () => [reason('invalid_cursor')],
   email: () => [reason('email')],
   username: (text) => usernameProblems(text).map((code) => reason(code)),
   'Idempotency-Key': () => [reason('invalid_characters', 'must contain only visible ASCII characters')],
