@@ -1,12 +1,6 @@
-import type { RequestOutcome, SocialGraph } from './graph/index.js';
-import type { Database } from './postgres/index.js';
+import type { GraphWriteStores, RequestOutcome, SocialGraph } from './graph/index.js';
 import { lockShared } from './postgres/locks.js';
 import { failpoint } from './support/failpoints.js';
-
-interface Stores {
-  graphTransactions: Database;
-  graph: SocialGraph;
-}
 
 /** A change to a friendship or friend request, named after the method of `SocialGraph` that makes it. */
 export type FriendshipChange = 'accept' | 'decline' | 'cancel' | 'unfriend';
@@ -16,7 +10,7 @@ export type FriendshipChange = 'accept' | 'decline' | 'cancel' | 'unfriend';
  * the other account, the friendship or the friend request does not.
  */
 export async function changeFriendship(
-  stores: Stores,
+  stores: GraphWriteStores,
   change: FriendshipChange,
   userId: number,
   otherId: number,
@@ -28,7 +22,7 @@ export async function changeFriendship(
 
 /** Sends a friend request. Returns `accountDeleted` if the sender does not exist, and `notFound` if the recipient does not. */
 export async function requestFriendship(
-  stores: Stores,
+  stores: GraphWriteStores,
   from: number,
   to: number,
 ): Promise<RequestOutcome | 'notFound' | 'accountDeleted'> {
@@ -37,7 +31,7 @@ export async function requestFriendship(
 
 /** Calls `write` if both accounts exist. Prevents their deletion until the transaction ends. */
 async function ifAccountsExist<Outcome>(
-  { graphTransactions, graph }: Stores,
+  { graphTransactions, graph }: GraphWriteStores,
   userId: number,
   otherId: number,
   write: (graph: SocialGraph) => Promise<Outcome>,

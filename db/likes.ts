@@ -1,6 +1,6 @@
 import { findAccounts } from './accounts.js';
-import type { Like, SocialGraph } from './graph/index.js';
-import type { Database, DatabaseTransaction } from './postgres/index.js';
+import type { GraphWriteStores, Like, SocialGraph } from './graph/index.js';
+import type { DatabaseTransaction } from './postgres/index.js';
 import { lockShared } from './postgres/locks.js';
 import { findPostOwners } from './posts.js';
 import { friendsLookup, type RelationsQuery, readRelations } from './relations.js';
@@ -15,11 +15,6 @@ export interface LikeChange {
   liked: boolean;
 }
 
-interface Stores {
-  graphTransactions: Database;
-  graph: SocialGraph;
-}
-
 /** `notVisible`: the post does not exist, or the user may not see it. `accountDeleted`: the user's account is deleted. */
 export type LikeOutcome = 'done' | 'notVisible' | 'accountDeleted';
 
@@ -31,7 +26,7 @@ export type LikeOutcome = 'done' | 'notVisible' | 'accountDeleted';
  * transaction, but Neo4j commits each write by itself.
  */
 export async function setLikes(
-  { graphTransactions, graph }: Stores,
+  { graphTransactions, graph }: GraphWriteStores,
   changes: readonly LikeChange[],
 ): Promise<LikeOutcome[]> {
   return graphTransactions.transaction().execute(async (trx) => {

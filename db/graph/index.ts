@@ -1,4 +1,4 @@
-import type { DatabaseTransaction } from '../postgres/index.js';
+import type { Database, DatabaseTransaction } from '../postgres/index.js';
 
 /*
  * The social graph: friendships, friend requests and likes. It has two implementations: Neo4j (`neo4j.ts`) and tables in
@@ -134,4 +134,10 @@ export interface SocialGraph {
   /** Prepares a server that has just started, so that its first calls are not slow. Does not change the graph. */
   warmUp(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What a write to the graph needs. It runs in a PostgreSQL transaction, which holds the locks. */
+export interface GraphWriteStores {
+  graphTransactions: Database;
+  graph: SocialGraph;
 }

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
-import type { Nodes, SocialGraph } from '../graph/index.js';
+import type { GraphWriteStores, Nodes, SocialGraph } from '../graph/index.js';
 import { secondsFromNow } from '../postgres/clock.js';
-import type { Database, DatabaseTransaction } from '../postgres/index.js';
+import type { DatabaseTransaction } from '../postgres/index.js';
 import { exclusiveLocksOf } from '../postgres/locks.js';
 import type { OutboxTable } from '../schema.js';
 import { batched } from '../support/batch.js';
@@ -13,11 +13,6 @@ import { claimDueEntries } from './entries.js';
  * Delivers outbox entries to the graph: creates the node of a person or post if its row exists, and removes the node if
  * not. See `index.ts` for the pattern.
  */
-
-interface Stores {
-  graphTransactions: Database;
-  graph: SocialGraph;
-}
 
 type Entry = Pick<Selectable<OutboxTable>, 'id' | 'kind' | 'key' | 'delivered'>;
 
@@ -40,7 +35,7 @@ const MAX_BATCH_SIZE = 50;
  * batch fails, each of its entries is delivered alone.
  */
 export function createNodeDelivery(
-  stores: Stores,
+  stores: GraphWriteStores,
   observer: Observer,
   signal: AbortSignal,
 ): (entryId: number) => Promise<boolean> {
@@ -71,7 +66,7 @@ export function createNodeDelivery(
  * before the rows are read until the commit, so that deliveries of the same entity do not overlap.
  */
 async function deliverBatch(
-  { graphTransactions, graph }: Stores,
+  { graphTransactions, graph }: GraphWriteStores,
   ids: readonly number[],
   { allowRemovals }: { allowRemovals: boolean },
 ): Promise<DeliveryOutcome[]> {
