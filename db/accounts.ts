@@ -5,6 +5,7 @@ import { enqueue, imageReferences, insertEntries, type OutboxEntry, type WithEnt
 import type { Outbox } from './outbox/index.js';
 import {
   claimImage,
+  discardAfter,
   discardImage,
   type ImageFile,
   type ImageWriteStores,
@@ -159,7 +160,9 @@ export async function updateAccount(
   // Two accounts that swap usernames can deadlock. A password change can deadlock with `trimSessions`.
   const update: WithEntries<AccountUpdate> = await retryDeadlocks(() =>
     stores.db.transaction().execute((trx) => updateInTransaction(trx, id, { ...change, picture })),
-  ).catch(fieldTakenOrThrow);
+  )
+    .catch(fieldTakenOrThrow)
+    .catch((error) => discardAfter(stores, picture, error));
   if (picture && update.outcome !== 'updated') await discardImage(stores, picture);
   await stores.outbox.deliver(update.entries ?? []);
   return update;

@@ -27,7 +27,7 @@ import { filterVisible, type PostsPage, recheckVisible } from './visible-posts.j
  */
 
 /** The maximum number of rows in the window. */
-export const WINDOW_POSTS = 100;
+export const WINDOW_POSTS = 200;
 
 /** The window reads this many posts for each post that the page needs, so two out of three may be hidden. */
 const OVERFETCH_FACTOR = 3;
@@ -106,6 +106,10 @@ export function createFeed(
     observedBatches(observer, 'firstSlice'),
   );
 
+  /** Reads the rows of a page, within the limit for large pages if it is one. */
+  const ifLarge = <Result>({ limit }: Page, client: Abortable | undefined, readRows: () => Promise<Result>) =>
+    limit > SMALL_PAGE_LIMIT ? largePages.run({ signal: client?.signal }, readRows) : readRows();
+
   async function readFeed(viewer: number, page: Page, client?: Abortable): Promise<PostsPage> {
     return (await readWindow(viewer, page, client)) ?? readByScan(viewer, {}, page, client);
   }
@@ -147,8 +151,11 @@ export function createFeed(
     client?: Abortable,
   ): Promise<PostsPage> {
     for (;;) {
+      client?.signal?.throwIfAborted();
       const ids = await findVisibleIds(viewer, list, page, client);
-      const posts = await recheckVisible(read, viewer, await read.posts(ids.slice(0, page.limit)));
+      const posts = await ifLarge(page, client, async () =>
+        recheckVisible(read, viewer, await read.posts(ids.slice(0, page.limit))),
+      );
       const more = ids.length > page.limit;
       // Repeated if the posts of the page were deleted or hidden meanwhile, because the next page starts after one of them.
       if (posts.length > 0 || !more) return { posts, more };
@@ -201,7 +208,7 @@ export function createFeed(
       const rows = await readPosts(db, { author: user, after }, limit + 1, offset);
       return { posts: await recheckVisible(read, user, rows.slice(0, limit)), more: rows.length > limit };
     };
-    return limit > SMALL_PAGE_LIMIT ? largePages.run({ signal: client?.signal }, readPage) : readPage();
+    return ifLarge(page, client, readPage);
   }
 
   return { readFeed, readOwnPosts, scans, largePages };

@@ -5,6 +5,7 @@ import { enqueue, imageReferences, type WithEntries } from './outbox/entries.js'
 import type { Outbox } from './outbox/index.js';
 import {
   claimImage,
+  discardAfter,
   discardImage,
   type ImageFile,
   type ImageWriteStores,
@@ -56,14 +57,16 @@ export async function createPost(stores: PostWriteStores, post: NewPost): Promis
   const fits =
     !file || (await isWithinQuota(stores.db, { account: author, bytes: file.bytes, maxBytes: storageMaxBytes }));
   const request = await keyedRequest(post);
-  const earlier = request && (await findEarlierCreation(stores.db, request));
+  // Without an image, the transaction looks for the earlier request soon enough.
+  const earlier = file && request && (await findEarlierCreation(stores.db, request));
   if (earlier) return earlier;
   if (!fits) return { outcome: 'quotaExceeded' };
 
   const image = file && (await storeImage(stores, file));
   const creation = await stores.db
     .transaction()
-    .execute((trx) => createInTransaction(trx, stores.graph, post, image, request));
+    .execute((trx) => createInTransaction(trx, stores.graph, post, image, request))
+    .catch((error) => discardAfter(stores, image, error));
   const isImageUsed = creation.outcome === 'created' && creation.post.image === image?.name;
   if (image && !isImageUsed) await discardImage(stores, image);
   await stores.outbox.deliver(creation.entries ?? []);
@@ -79,6 +82,7 @@ async function createInTransaction(
 ): Promise<WithEntries<PostCreation>> {
   if (request) {
     if (!(await tryLock(trx, `${author} ${request.key}`))) return { outcome: 'inProgress' };
+    // Not in one statement with the lock, because its snapshot would be older than the lock. The same applies to the account.
     const earlier = await findEarlierCreation(trx, request);
     if (earlier) return earlier;
   }
@@ -141,7 +145,8 @@ export async function updatePost(
   const image = file && (await storeImage(stores, file));
   const update = await stores.db
     .transaction()
-    .execute((trx) => updateInTransaction(trx, author, id, { ...change, image }));
+    .execute((trx) => updateInTransaction(trx, author, id, { ...change, image }))
+    .catch((error) => discardAfter(stores, image, error));
   if (image && update.outcome !== 'updated') await discardImage(stores, image);
   await stores.outbox.deliver(update.entries ?? []);
   return update;

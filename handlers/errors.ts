@@ -26,7 +26,7 @@ export const fieldProblem = (
 /**
  * An error that determines the response to send. It is thrown for errors that many operations have in common. Errors that are
  * specific to an operation, such as a 409, are not thrown but returned by its handler, so that the compiler checks them against
- * the contract. The exception is an exceeded storage quota: it is thrown, because it is found while an image is being stored.
+ * the contract.
  */
 export class HttpError extends Error {
   readonly status: number;

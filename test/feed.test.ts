@@ -209,10 +209,10 @@ t.test('friendships are read after the posts: a post created after a friendship 
   for (const [path, lookup, page] of [
     ['the shared window', 'relations', { limit: 20, offset: 0 }],
     ['the window after a cursor', 'relations', { limit: 20, offset: 0, after }],
-    ['a scan', 'relations', { limit: 100, offset: 0 }],
-    ['a scan, after the friends are read', 'friendsOf', { limit: 100, offset: 0 }],
+    ['a scan', 'relations', { limit: WINDOW_POSTS, offset: 0 }],
+    ['a scan, after the friends are read', 'friendsOf', { limit: WINDOW_POSTS, offset: 0 }],
     ['a scan whose whole page is hidden meanwhile', 'friendsOf', { limit: 1, offset: 0 }],
-    ['a scan after a cursor', 'friendsOf', { limit: 100, offset: 0, after }],
+    ['a scan after a cursor', 'friendsOf', { limit: WINDOW_POSTS, offset: 0, after }],
   ] as const) {
     await emptyFeed();
     await befriend(friend, author);

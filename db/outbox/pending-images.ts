@@ -12,10 +12,10 @@ import type { Outbox } from './index.js';
  *
  * 1. `storeImage` inserts an outbox entry that is due in 15 minutes, and stores the image under a random name.
  * 2. The transaction that writes the row calls `claimImage`, which deletes the entry, and fails if the entry is already due.
- * 3. If the transaction has decided not to write the row, `discardImage` makes the entry due, and its delivery removes the image.
+ * 3. If the row is not written, `discardImage` makes the entry due, and its delivery removes the image.
  *
- * If one of the steps fails, or after a crash, the entry becomes due after the 15 minutes. It must not be due earlier: S3 may
- * complete an upload after its call has timed out, and the response to a commit may be lost.
+ * If the first or the third step fails, or after a crash, the entry becomes due after the 15 minutes. After the first step, it
+ * must not be due earlier, because S3 may complete an upload after its call has timed out.
  *
  * An image cannot be both claimed and removed: by PostgreSQL's clock, an entry can be claimed only before it is due, and
  * delivered only after.
@@ -91,11 +91,24 @@ export async function claimImage(trx: DatabaseTransaction, { entryId }: PendingI
   if (numDeletedRows === 0n) throw new StoreUnavailableError('images');
 }
 
-/** Removes an image that was not claimed. If that fails, it is removed after the claim deadline. */
+/**
+ * Removes an image, unless it was claimed: if the response to a commit was lost, the entry no longer exists. If the removal
+ * fails, the image is removed after the claim deadline.
+ */
 export async function discardImage({ db, outbox }: ImageWriteStores, { entryId, name }: PendingImage): Promise<void> {
   const discard = db.updateTable('outbox').set({ due_at: NOW }).where('id', '=', entryId).execute();
   await discard.then(
     () => outbox.deliver([{ id: entryId, kind: 'image', key: name }]),
     () => undefined,
   );
+}
+
+/** Removes the image, if any, of a transaction that has failed. Throws the error of the transaction. */
+export async function discardAfter(
+  stores: ImageWriteStores,
+  image: PendingImage | null | undefined,
+  error: unknown,
+): Promise<never> {
+  if (image) await discardImage(stores, image);
+  throw error;
 }

@@ -138,5 +138,5 @@ export function isUnavailable(error: unknown): boolean {
 /** Throws an error of pg, as the cause of a StoreUnavailableError if PostgreSQL is unavailable. */
 function throwUnavailable(error: unknown): never {
   if (error instanceof StoreUnavailableError || !isUnavailable(error)) throw error;
-  throw new StoreUnavailableError('postgres', { cause: error });
+  throw new StoreUnavailableError('postgres', { cause: error, responded: error instanceof pg.DatabaseError });
 }

@@ -42,7 +42,7 @@ interface PendingCall<Key, Value> {
  * Returns a function that batches its calls.
  *
  * @param load returns one value for each key, in the order of the keys. If it throws, all calls of the batch fail. If it throws
- *   StoreUnavailableError, so do the calls that wait for the next batch.
+ *   because a store does not respond, so do the calls that wait for the next batch.
  */
 export function batched<Key, Value>(
   load: (keys: Key[]) => Promise<readonly Value[]>,
@@ -74,8 +74,8 @@ export function batched<Key, Value>(
       for (const [index, { resolve }] of batch.entries()) resolve(values[index] as Value);
     } catch (error) {
       // While a store does not respond, the calls that wait fail too. Otherwise, each would wait for several timeouts.
-      const failed = error instanceof StoreUnavailableError ? [...batch, ...pending.splice(0)] : batch;
-      for (const { reject } of failed) reject(error);
+      const isSilent = error instanceof StoreUnavailableError && !error.responded;
+      for (const { reject } of isSilent ? [...batch, ...pending.splice(0)] : batch) reject(error);
     } finally {
       inFlight -= 1;
       schedule();

@@ -76,7 +76,7 @@ export class BoundedQueue {
    *
    * @throws OverloadedError, ClientDisconnectedError
    */
-  async acquire({ weight = 1, key, lane = '', signal }: QueuedWork): Promise<() => void> {
+  acquire({ weight = 1, key, lane = '', signal }: QueuedWork): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         clearTimeout(timer);
@@ -148,7 +148,7 @@ export class BoundedQueue {
       for (const waiter of waiters) {
         const { weight, key } = waiter;
         // Smaller work behind it must wait too, or large work would never start.
-        if (!fits(weight, this.#usage.running, maxRunning)) break;
+        if (!fits(weight, this.#usage.running, maxRunning)) return undefined;
         if (key !== undefined && !fits(weight, this.#runningByKey.get(key) ?? 0, maxRunningPerKey)) continue;
         this.#lanes.delete(lane);
         this.#lanes.set(lane, waiters);

@@ -4,11 +4,15 @@ export type StoreName = 'postgres' | 'graph' | 'images' | 'redis';
 export class StoreUnavailableError extends Error {
   readonly code = 'store_unavailable';
 
+  /** Whether the store itself reported the error, so that its next calls may succeed. */
+  readonly responded: boolean;
+
   constructor(
     readonly store: StoreName,
-    options?: ErrorOptions,
+    { responded = false, ...options }: ErrorOptions & { responded?: boolean } = {},
   ) {
     super(`The ${store} store is not available`, options);
+    this.responded = responded;
     this.name = 'StoreUnavailableError';
   }
 }

@@ -5,10 +5,11 @@ import { clientClosed, HttpError, overloaded, storeUnavailable } from '../errors
 /** Headers that may describe a payload that could not be sent. */
 const PAYLOAD_HEADERS = ['Content-Encoding', 'Content-Length', 'ETag', 'Link'] as const;
 
-/** Converts any thrown error to a response. Logs an error that results in a 5xx, unless it is an HttpError. */
+/** Converts any thrown error to a response. Logs an error that results in a 5xx, unless it is an HttpError or an overload. */
 export function respondToError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const response = httpErrorOf(error);
-  if (response !== error && response.status >= 500) {
+  // Overload is not logged for each request: it would make a flood more expensive.
+  if (response !== error && response.status >= 500 && !(error instanceof OverloadedError)) {
     request.log.error({ err: error }, response.status === 503 ? 'service unavailable' : 'internal server error');
   }
   for (const name of PAYLOAD_HEADERS) reply.removeHeader(name);

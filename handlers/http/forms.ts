@@ -54,7 +54,6 @@ const MAX_HEADERS = 20;
 const FILE_BUFFER_BYTES = 128 * 1024;
 
 const JSON_TYPE = 'application/json';
-const TEXT_TYPES = ['text/plain', JSON_TYPE];
 const PLAIN_ENCODINGS = ['7bit', '8bit', 'binary'];
 
 /**
@@ -92,7 +91,7 @@ export async function readForm(
     isPartAFile(name = '', type = '', fileName) {
       // Collected here, because the plugin does not yield parts with names of Object.prototype.
       if (!Object.hasOwn(fieldTypes, name)) unknown.add(name);
-      return fileName !== undefined || !TEXT_TYPES.includes(type);
+      return fileName !== undefined || type !== 'text/plain';
     },
   });
   try {
@@ -108,11 +107,8 @@ export async function readForm(
       if (value !== undefined || refused) seen.add(name);
     }
   } catch (error) {
-    const { code } = error as Partial<FastifyError>;
-    // These two are thrown at the end of a form. `unknown` contains the name of Object.prototype.
-    if (code === 'FST_INVALID_JSON_FIELD_ERROR') {
-      form.problems.push(fieldProblem('body', '', 'malformed_form', `must be valid in each part of type ${JSON_TYPE}`));
-    } else if (code !== 'FST_PROTO_VIOLATION') {
+    // Thrown at the end of a form with a name of Object.prototype, which `unknown` contains.
+    if ((error as Partial<FastifyError>).code !== 'FST_PROTO_VIOLATION') {
       await discardForm(form);
       throw formError(error as Error);
     }
@@ -151,21 +147,25 @@ async function readPart(
 ): Promise<PartResult> {
   const refused = fieldType && (repeated ? reason('repeated') : problemOf(part, fieldType));
   if (part.type === 'file' && fieldType === 'file' && !refused) return readImage(part, options);
+  if (part.type === 'file' && isJsonBoolean(part, fieldType) && !refused)
+    return { value: (await part.toBuffer()).toString() };
   if (part.type === 'file') await finished(part.file.resume());
   if (fieldType === undefined || (fieldType === 'file' && isEmptyFileInput(part))) return {};
   return refused ? { refused } : { value: String((part as MultipartValue).value) };
 }
 
+/** Returns whether a part is a boolean that is declared as JSON, as some clients do. To the plugin, it is a file. */
+const isJsonBoolean = (part: Multipart, fieldType: FieldType | undefined) =>
+  fieldType === 'boolean' && part.type === 'file' && part.filename === undefined && part.mimetype === JSON_TYPE;
+
 /** Returns the reason to refuse a part without reading its file, if any. */
 function problemOf(part: Multipart, fieldType: FieldType): Reason | undefined {
-  if (!PLAIN_ENCODINGS.includes(part.encoding))
+  if (!PLAIN_ENCODINGS.includes(part.encoding.trim()))
     return reason('invalid_encoding', 'must be sent without a transfer encoding');
   if (fieldType === 'file') return part.type === 'file' ? undefined : reason('not_a_file');
+  if (isJsonBoolean(part, fieldType)) return undefined;
   if (part.type === 'file')
     return part.filename === undefined ? reason('not_text') : reason('not_text', 'must be text, not a file');
-  // Some clients declare a boolean as JSON.
-  if (fieldType === 'boolean' && typeof part.value === 'boolean') return undefined;
-  if (part.mimetype === JSON_TYPE) return reason('not_text');
   if (part.valueTruncated) return reason('too_long', `must have at most ${MAX_FIELD_BYTES} bytes`);
   // busboy has replaced invalid bytes by this character. It does not tell whether they were valid.
   if (String(part.value).includes('\ufffd')) return reason('invalid_encoding', 'must be UTF-8 text without U+FFFD');

@@ -17,7 +17,7 @@ export function defineSecurityMetrics(registry: Registry): void {
   });
   new Counter({
     name: 'password_hashes_refused_total',
-    help: 'Argon2 hashes that did not start: full (the queue was full) or abandoned (the client disconnected first).',
+    help: 'Argon2 hashes that did not start: full (the queue was full, or the wait too long) or abandoned (the client disconnected first).',
     labelNames: ['reason'],
     registers,
     collect() {

@@ -5,7 +5,7 @@ import type { Database } from '../../db/postgres/index.js';
 import { chunks, paginate } from '../support/pages.js';
 import type { CheckContext } from './rules.js';
 
-/** The names that `withPendingImage` assigns. Files with other names are never removed. */
+/** The names that `storeImage` assigns. Files with other names are never removed. */
 const IMAGE_NAME = /^[0-9a-f]{32}\.[a-z0-9]+$/;
 
 const CONCURRENT_READS = 16;

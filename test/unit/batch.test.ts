@@ -71,7 +71,24 @@ t.test('a failed batch rejects only its own calls', async (t) => {
   t.equal(await later, 4, 'the next batch succeeds');
 });
 
-t.test('a batch whose store is unavailable also rejects the calls that wait', async (t) => {
+t.test('a batch whose store reports that it is unavailable does not reject the calls that wait', async (t) => {
+  const { batches, load } = controlledLoader();
+  const results = [];
+  for (const key of [1, 2, 3]) {
+    const result = load(key);
+    result.catch(() => undefined);
+    results.push(result);
+    await nextIteration();
+  }
+  batches[0]?.fail(new StoreUnavailableError('postgres', { responded: true }));
+  await t.rejects(Promise.resolve(results[0]), StoreUnavailableError);
+  await nextIteration();
+  batches[2]?.resolve([3]);
+  t.equal(await results[2], 3);
+  batches[1]?.resolve([2]);
+});
+
+t.test('a batch whose store does not respond also rejects the calls that wait', async (t) => {
   const { batches, keys, load } = controlledLoader();
   const results = [];
   for (const key of [1, 2, 3]) {

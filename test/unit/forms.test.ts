@@ -197,9 +197,12 @@ test('accepts text only as plain text, and a boolean also as JSON', async (t) =>
     const parts = [text('private', 'true', `Content-Type: ${type}`)];
     await expectForm(t, `a boolean as ${type}`, parts, { private: 'true' });
   }
-  const invalid = text('private', 'tru', 'Content-Type: application/json');
-  const message = 'must be valid in each part of type application/json';
-  await expectForm(t, 'invalid JSON', [invalid, text('title', 'x')], { title: 'x' }, ['', 'malformed_form', message]);
+  // The schema reports that it is not a boolean.
+  const invalid = text('private', '{tru', 'Content-Type: application/json');
+  await expectForm(t, 'invalid JSON', [invalid, text('title', 'x')], { private: '{tru', title: 'x' });
+  const broken = text('title', '{', 'Content-Type: application/json');
+  await expectForm(t, 'invalid JSON for a text', [broken], {}, ['title', 'not_text']);
+  await expectForm(t, 'a trailing space', [text('title', 'x', 'Content-Transfer-Encoding: 8BIT ')], { title: 'x' });
 });
 
 test('reports the size of an image without its metadata, unless stripping is disabled', async (t) => {
