@@ -284,9 +284,10 @@ t.test('removes metadata next to stray bytes in a JPEG', async (t) => {
     await expectCleaned(t, `${kind}, a length beyond the end`, endless, samples.jpeg.subarray(0, -2));
   }
   for (const length of [0, 1, 2]) {
-    const comment = segment(0xfe, SECRET);
-    comment.writeUInt16BE(length, 2);
+    const [comment, table] = [segment(0xfe, SECRET), segment(0xc4, SECRET)];
+    for (const element of [comment, table]) element.writeUInt16BE(length, 2);
     await expectCleaned(t, `a length of ${length}`, jpeg([comment]), samples.jpeg);
+    await expectCleaned(t, `a table with a length of ${length}`, jpeg([table]), jpeg([table.subarray(0, 4)]));
   }
   const restart = Buffer.from([0xff, 0xd0, 0xff, 0x01]);
   await expectCleaned(t, 'markers without a segment', jpeg([restart, segment(0xfe, SECRET)]), samples.jpeg);

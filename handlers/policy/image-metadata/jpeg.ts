@@ -39,7 +39,10 @@ export function walkJpeg(bytes: Buffer): Edit[] {
       if (marker === SOI) walk.replace(start, bytes.length, Buffer.from([0xff, EOI]));
       break;
     }
-    const end = start + 2 + (start + HEAD_BYTES > bytes.length ? 2 : bytes.readUInt16BE(start + 2));
+    const length = start + HEAD_BYTES > bytes.length ? 0 : bytes.readUInt16BE(start + 2);
+    // A length counts its own two bytes. If it states less, they are still no stray bytes: without them, the next bytes would
+    // become the length.
+    const end = start + 2 + Math.max(length, 2);
     at = end;
     if (marker >= APP0) {
       const segmentEnd = Math.min(end, bytes.length);
