@@ -148,6 +148,7 @@ t.test('keeps only the orientation of Exif, whatever integer type it has', async
   for (const [kind, build] of Object.entries(builders).filter(([kind]) => kind !== 'avif')) {
     const second = build(tiff(6), tiff(3, { minimal: true }));
     await expectCleaned(t, `${kind}, a second block`, second, build(tiff(6, { minimal: true })));
+    if (kind === 'jpeg') await expectCleaned(t, 'jpeg, an upright block first', build(tiff(1), tiff(6)), build());
   }
 });
 

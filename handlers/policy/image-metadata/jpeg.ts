@@ -48,7 +48,9 @@ export function walkJpeg(bytes: Buffer): Edit[] {
       const segmentEnd = Math.min(end, bytes.length);
       const replacement = reduceSegment(bytes, start, segmentEnd, hasExif);
       if (replacement) walk.replace(start, segmentEnd, replacement);
-      if (marker === APP1 && replacement?.length !== 0) hasExif = true;
+      // Decoders use the first block, so a later one must not take effect when the first one is removed.
+      if (marker === APP1 && bytes.toString('latin1', start + HEAD_BYTES, start + HEAD_BYTES + 5) === 'Exif\0')
+        hasExif = true;
     } else if (marker === SOS) {
       if (hasFrame && end <= bytes.length) hasScan = true;
       at = findMarker(bytes, end);
