@@ -75,7 +75,8 @@ const mayHaveBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 async function expectNoBytes(request: IncomingMessage, refusal: HttpError): Promise<RequestBody> {
-  for await (const _ of readBytes(request, MAX_JSON_BYTES)) throw refusal;
+  // Without a limit, which the first piece could already exceed.
+  for await (const _ of readBytes(request, Number.POSITIVE_INFINITY)) throw refusal;
   return { kind: 'none' };
 }
 
