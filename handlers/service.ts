@@ -47,17 +47,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
   try {
     const metrics = createMetrics();
     closers.add(metrics.close);
-    // Closers run in reverse order: tracing is opened before the stores, so that it is closed after them and can export the
-    // spans of their last calls. The SDK is large, so it is loaded only if it is used.
-    const tracing = config.traces ? (await import('./tracing/index.js')).startTracing(config, log, metrics) : undefined;
-    if (tracing) closers.add(tracing.close);
-    const observer = tracing?.observer ?? metrics;
     // Loads the modules of the servers while the embedded database starts in its worker thread.
     const modules = Promise.all([import('./http/server.js'), import('./http/ops.js')]);
-    const stores = await openStores(config.stores, log, observer);
+    const stores = await openStores(config.stores, log, metrics);
     closers.add(stores.close);
     const [{ buildServer }, { buildOpsServer, readStoreStates }] = await modules;
-    const redis = config.redis && (await openRedis(config.redis, log, observer));
+    const redis = config.redis && (await openRedis(config.redis, log, metrics));
     if (redis) closers.add(redis.close);
     const { db, graph, images, directory, embedded } = stores;
     const context: AppContext = {
@@ -87,7 +82,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     closers.add(() => ops.server.close());
     const control = embedded && (await startControlServer(directory.control, embedded.backup, log));
     if (control) closers.add(control.close);
-    const server = await buildServer(context, { document: await readDocument(), metrics, redis, tracing });
+    const server = await buildServer(context, { document: await readDocument(), metrics, redis });
     closers.add(async () => {
       const forceCloseTimer = setTimeout(() => server.server.closeAllConnections(), SHUTDOWN_GRACE_PERIOD_MS);
       await server.close().finally(() => clearTimeout(forceCloseTimer));

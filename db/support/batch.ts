@@ -20,20 +20,10 @@ interface BatchOptions {
   maxInFlight?: number;
   /** Called with the number of calls in a batch when the batch starts. */
   onBatch?(size: number): void;
-  tracer?: BatchTracer | undefined;
-}
-
-/** Connects the traces of requests with their batches. A batch itself runs in the asynchronous context of an arbitrary call. */
-export interface BatchTracer {
-  /** Returns the origin of a call: a value that identifies the current request. */
-  origin(): unknown;
-  /** Runs a batch. `origins` has the origin of each of its calls. */
-  run<Result>(origins: readonly unknown[], load: () => Promise<Result>): Promise<Result>;
 }
 
 interface PendingCall<Key, Value> {
   key: Key;
-  origin: unknown;
   resolve(value: Value): void;
   reject(reason: unknown): void;
 }
@@ -46,7 +36,7 @@ interface PendingCall<Key, Value> {
  */
 export function batched<Key, Value>(
   load: (keys: Key[]) => Promise<readonly Value[]>,
-  { maxBatchSize = DEFAULT_MAX_BATCH_SIZE, maxInFlight = DEFAULT_MAX_IN_FLIGHT, onBatch, tracer }: BatchOptions = {},
+  { maxBatchSize = DEFAULT_MAX_BATCH_SIZE, maxInFlight = DEFAULT_MAX_IN_FLIGHT, onBatch }: BatchOptions = {},
 ): (key: Key) => Promise<Value> {
   const pending: PendingCall<Key, Value>[] = [];
   let inFlight = 0;
@@ -66,9 +56,7 @@ export function batched<Key, Value>(
     inFlight += 1;
     onBatch?.(batch.length);
     try {
-      const start = () => load(batch.map(({ key }) => key));
-      const origins = batch.map(({ origin }) => origin);
-      const values = await (tracer ? tracer.run(origins, start) : start());
+      const values = await load(batch.map(({ key }) => key));
       if (values.length !== batch.length)
         throw new Error(`Expected ${batch.length} values, but load returned ${values.length}`);
       for (const [index, { resolve }] of batch.entries()) resolve(values[index] as Value);
@@ -84,7 +72,7 @@ export function batched<Key, Value>(
 
   return (key) =>
     new Promise((resolve, reject) => {
-      pending.push({ key, origin: tracer?.origin(), resolve, reject });
+      pending.push({ key, resolve, reject });
       schedule();
     });
 }

@@ -1,4 +1,3 @@
-import type { BatchTracer } from './batch.js';
 import { type StoreName, StoreUnavailableError } from './errors.js';
 
 export type CallOutcome = 'ok' | 'unavailable' | 'error';
@@ -9,8 +8,6 @@ export interface Observer {
   storeCall(store: StoreName, verb: string, seconds: number, outcome: CallOutcome): void;
   /** Called for each batch, with its number of lookups or writes. */
   batch(name: string, size: number): void;
-  /** Returns a tracer for batches with this name. Defined only if requests are traced. */
-  batchTracer?(name: string): BatchTracer;
 }
 
 /** An observer that ignores all measurements. */
@@ -19,7 +16,6 @@ export const noopObserver: Observer = { storeCall: () => undefined, batch: () =>
 /** Returns the options of `batched` that report its batches to the observer. */
 export const observedBatches = (observer: Observer, name: string) => ({
   onBatch: (size: number) => observer.batch(name, size),
-  tracer: observer.batchTracer?.(name),
 });
 
 /** Returns the outcome of a call that failed with this error. */

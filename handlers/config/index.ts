@@ -46,8 +46,6 @@ export interface Config {
   logLevel: string;
   /** If undefined, the format is text on a terminal, and JSON otherwise. */
   logFormat: 'json' | 'text' | undefined;
-  /** Whether traces are exported. The OpenTelemetry SDK reads the settings of the export from the environment itself. */
-  traces: boolean;
 }
 
 /** The configuration is invalid: an environment variable, the file with the token keys, or an option of a command. */
@@ -108,9 +106,6 @@ const VALIDATORS = {
   SHUTDOWN_DELAY: integer(0, 3600)({ default: 0 }),
   LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
   LOG_FORMAT: str({ choices: ['json', 'text'], default: undefined }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: storeUrl('http', 'https')({ default: undefined }),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: storeUrl('http', 'https')({ default: undefined }),
-  OTEL_SDK_DISABLED: flag({ default: false }),
 };
 
 /** The names of the variables that the service itself reads. Libraries may read others. */
@@ -182,8 +177,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     shutdownDelaySeconds: env.SHUTDOWN_DELAY,
     logLevel: env.LOG_LEVEL,
     logFormat: env.LOG_FORMAT,
-    traces:
-      !env.OTEL_SDK_DISABLED && Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT),
   };
 }
 

@@ -17,7 +17,6 @@ import { ERROR_STATUSES } from '../error-codes.js';
 import { badRequest, fieldProblem, notFound, shuttingDown } from '../errors.js';
 import type { Metrics } from '../metrics/index.js';
 import { isDecodable } from '../percent-encoding.js';
-import type { Tracing } from '../tracing/index.js';
 import { acceptBodies } from './bodies.js';
 import { limitDrain } from './body-bytes.js';
 import { delayClose, refuseConnect, respondToClientError } from './client-errors.js';
@@ -34,6 +33,7 @@ import { createRateLimiter } from './rate-limits.js';
 import { isRepeated } from './raw-headers.js';
 import { createResponseBudget } from './response-budget.js';
 import { startSlowReaderSweep } from './slow-readers.js';
+import { nameSpans } from './span-names.js';
 
 /*
  * The API server. Every response, including errors of Node and Fastify, has the format that the contract describes.
@@ -88,13 +88,11 @@ interface ServerDependencies {
   document: ContractDocument;
   metrics: Metrics;
   redis: RedisConnection | undefined;
-  /** Defined only if traces are exported. */
-  tracing?: Pick<Tracing, 'traceRequests'> | undefined;
 }
 
 export async function buildServer(
   context: AppContext,
-  { document, metrics, redis, tracing }: ServerDependencies,
+  { document, metrics, redis }: ServerDependencies,
 ): Promise<FastifyInstance> {
   const { config, log } = context;
   const server: FastifyInstance = Fastify({
@@ -124,8 +122,7 @@ export async function buildServer(
     if (route.method === 'HEAD') route.onSend = [destroyStream, ...[route.onSend ?? []].flat(), removeLengthOf304];
   });
 
-  // Added before all other hooks, so that the span of a request includes them.
-  tracing?.traceRequests(server);
+  nameSpans(server);
   let closing = false;
   server.addHook('preClose', async () => {
     closing = true;

@@ -47,9 +47,6 @@ function checkWorkers({ workers }: Config): CheckResult {
 /** Variables that container platforms derive from the name of a service, such as `REDIS_PORT_6379_TCP`. */
 const PLATFORM_VARIABLE = /_(PORT|SERVICE_HOST|SERVICE_PORT)(_|$)/;
 
-/** The OpenTelemetry SDK reads further variables with this prefix. */
-const SDK_PREFIX = 'OTEL_';
-
 /** Shorter names are too similar to unrelated ones: HOST and HOME. */
 const MIN_COMPARED_LENGTH = 6;
 const MAX_TYPOS = 2;
@@ -60,7 +57,6 @@ const MAX_TYPOS = 2;
  */
 export function checkUnknownVariables(environment: NodeJS.ProcessEnv): CheckResult {
   const prefixes = new Set(VARIABLE_NAMES.flatMap((name) => /^[A-Z0-9]+_/.exec(name) ?? []));
-  prefixes.delete(SDK_PREFIX);
   const suspects = Object.keys(environment).flatMap((name) => {
     if (VARIABLE_NAMES.includes(name) || PLATFORM_VARIABLE.test(name)) return [];
     const nearest = VARIABLE_NAMES.filter(({ length }) => length >= MIN_COMPARED_LENGTH)

@@ -27,7 +27,6 @@ const DEFAULTS = {
   workers: 1,
   logLevel: 'info',
   logFormat: undefined,
-  traces: false,
 };
 
 const SECRET = '6b1f0e9ad27c4835be04c7f9125d8a63';
@@ -97,13 +96,9 @@ t.test('each variable sets its option', async (t) => {
     ['SHUTDOWN_DELAY', '15', { shutdownDelaySeconds: 15 }],
     ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
     ['LOG_FORMAT', 'json', { logFormat: 'json' }],
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://127.0.0.1:4318', { traces: true }],
-    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'https://collector.example/v1/traces', { traces: true }],
   ] as const) {
     t.same(read({ [name]: value }), { ...DEFAULTS, ...expected }, `${name}=${value}`);
   }
-  const disabled = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'true' };
-  t.equal(read(disabled).traces, false);
 });
 
 const BAD_NUMBERS = ['x', '-1', '1.5', '1e3', '0x10', ' 1', '1 ', '+1', '1_000', '99999999999999999999', 'NaN', '1\n2'];
@@ -145,9 +140,6 @@ const INVALID_VALUES: Record<string, string[]> = {
     ...words('x redis.example:6379 http://redis.example redis:/redis.example redis://redis.example/cache'),
     'redis://:50%off@redis.example',
   ],
-  OTEL_EXPORTER_OTLP_ENDPOINT: ['x', 'localhost:4317', 'grpc://collector.example'],
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ['x', '/v1/traces'],
-  OTEL_SDK_DISABLED: ['yes', '1'],
 };
 
 t.test('rejects an invalid value with a one-line message that names its variable', async (t) => {
