@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { ACCOUNT_COLUMNS, type Account, type Credentials } from './accounts.js';
 import { NOW, STATEMENT_TIME } from './postgres/clock.js';
-import type { Database, Postgres } from './postgres/index.js';
-import { retryDeadlocks, sharedLocksWithin } from './postgres/locks.js';
+import type { Database } from './postgres/index.js';
+import { lockShared, retryDeadlocks } from './postgres/locks.js';
 import type { SessionRow } from './schema.js';
 
 /** An unexpired session with its account. */
@@ -22,27 +22,34 @@ interface NewSession {
   liveSessions: number;
 }
 
-/**
- * Creates a session. Returns undefined if the password has changed since it was checked, or if the account was deleted. The
- * snapshot of the statement is older than its locks; `for share` makes the statement read the current version of the account's
- * row.
- */
+/** Creates a session. Returns undefined if the password has changed since it was checked, or if the account was deleted. */
 export async function createSession(
-  { db, statementTimeoutMs }: Pick<Postgres, 'db' | 'statementTimeoutMs'>,
+  db: Database,
   checked: Credentials,
   { deviceName, expiresAt }: { deviceName: string; expiresAt: Date },
 ): Promise<NewSession | undefined> {
-  const { rows } = await sql<{ id: string; others: number }>`
-    with locked as materialized (${sharedLocksWithin(statementTimeoutMs, { accounts: [checked.id] })})
-    insert into sessions (id, account_id, device_name, expires_at)
-    select ${randomUUID()}::text, accounts.id, ${deviceName}::text, ${expiresAt}::timestamptz
-    from locked, accounts
-    where accounts.id = ${checked.id} and token_version = ${checked.tokenVersion}
-    for share of accounts
-    returning id, (
-      select count(*)::int from sessions where account_id = ${checked.id} and expires_at > ${NOW}
-    ) as others`.execute(db);
-  return rows[0] && { id: rows[0].id, liveSessions: rows[0].others + 1 };
+  return db.transaction().execute(async (trx) => {
+    await lockShared(trx, { accounts: [checked.id] });
+    const account = await trx
+      .selectFrom('accounts')
+      .select('id')
+      .where('id', '=', checked.id)
+      .where('token_version', '=', checked.tokenVersion)
+      // A change of the password waits for this lock, and then deletes the session too.
+      .forShare()
+      .executeTakeFirst();
+    if (!account) return undefined;
+    const id = randomUUID();
+    const session = { id, account_id: checked.id, device_name: deviceName, expires_at: expiresAt };
+    await trx.insertInto('sessions').values(session).execute();
+    const { liveSessions } = await trx
+      .selectFrom('sessions')
+      .select(({ fn }) => fn.countAll<number>().as('liveSessions'))
+      .where('account_id', '=', checked.id)
+      .where('expires_at', '>', NOW)
+      .executeTakeFirstOrThrow();
+    return { id, liveSessions };
+  });
 }
 
 /** The assumed maximum number of concurrent logins of one account that `liveSessions` does not count. */

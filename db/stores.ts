@@ -39,8 +39,7 @@ export interface StoresConfig {
 }
 
 /** The open stores, without background jobs. */
-export interface BareStores
-  extends Pick<Postgres, 'db' | 'graphTransactions' | 'maintenanceDb' | 'statementTimeoutMs' | 'pools'> {
+export interface BareStores extends Pick<Postgres, 'db' | 'graphTransactions' | 'maintenanceDb' | 'pools'> {
   graph: SocialGraph;
   images: ImageStore;
   /** Defined only if images are stored as files. */

@@ -27,7 +27,7 @@ export const auth: AuthHandlers<Handlers> = {
     const expiresAt = new Date((Math.floor(Date.now() / 1000) + context.config.tokenTtlSeconds) * 1000);
     const session =
       credentials &&
-      (await createSession(context, credentials, { deviceName: deviceNameOf(headers['user-agent']), expiresAt }));
+      (await createSession(context.db, credentials, { deviceName: deviceNameOf(headers['user-agent']), expiresAt }));
     if (!credentials || !session) return unauthorizedResponse('invalid_credentials', 'The email or password is wrong.');
 
     const claims = { accountId: credentials.id, sessionId: session.id, tokenVersion: credentials.tokenVersion };

@@ -10,16 +10,7 @@ import type { Tokens } from './security/tokens.js';
 export interface AppContext
   extends Pick<
     Stores,
-    | 'db'
-    | 'graphTransactions'
-    | 'statementTimeoutMs'
-    | 'graph'
-    | 'images'
-    | 'outbox'
-    | 'read'
-    | 'write'
-    | 'feed'
-    | 'embedded'
+    'db' | 'graphTransactions' | 'graph' | 'images' | 'outbox' | 'read' | 'write' | 'feed' | 'embedded'
   > {
   config: Config;
   tokens: Tokens;

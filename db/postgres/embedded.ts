@@ -37,7 +37,6 @@ export async function openEmbeddedPostgres(
     db,
     graphTransactions: db,
     maintenanceDb: db,
-    statementTimeoutMs: 0,
     pools: () => ({ main: usageOf(pool) }),
     async close() {
       await db.destroy();

@@ -25,8 +25,6 @@ export interface Postgres {
   graphTransactions: Database;
   /** For migrations, `npm run verify`, `npm run move` and other long statements, with a timeout of a day. */
   maintenanceDb: Database;
-  /** The timeout of the statements of `db` and `graphTransactions`; 0 if there is none. */
-  statementTimeoutMs: number;
   /** Returns the current usage of each pool, by name. */
   pools(): Record<string, PoolUsage>;
   close(): Promise<void>;

@@ -47,16 +47,6 @@ export async function lockShared(trx: DatabaseTransaction, locked: LockedIds): P
   await sql`select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
 }
 
-/**
- * Builds a subquery that takes shared locks, for a write that is a single statement. Sets `lock_timeout` until the end of the
- * transaction, so that a statement whose call was abandoned neither occupies a connection nor takes effect later.
- *
- * @param timeoutMs 0 for no timeout
- */
-export const sharedLocksWithin = (timeoutMs: number, locked: LockedIds) => sql`
-  select pg_advisory_xact_lock_shared(key)
-  from (select set_config('lock_timeout', ${String(timeoutMs)}, true)) as lock_timeout, unnest(${keysOf(locked)}::int8[]) as key`;
-
 /** Takes exclusive locks. Waits while other transactions hold shared or exclusive ones. */
 export async function lockExclusive(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {
   await sql`select pg_advisory_xact_lock(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);

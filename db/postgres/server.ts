@@ -75,7 +75,6 @@ export function openPostgres(
 
   return {
     ...databases,
-    statementTimeoutMs: timeoutMs,
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, usageOf(pool)])),
     async close() {
       // Ends statements in progress, so that a server that does not respond cannot delay the shutdown.

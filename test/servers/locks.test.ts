@@ -72,7 +72,7 @@ t.test('locks', needsServers, async (t) => {
     return { id, entries: undelivered.entries };
   };
   const login = (checked: Credentials, target = stores) =>
-    createSession(target, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) });
+    createSession(target.db, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) });
   const sessionsOf = (id: number) => db.selectFrom('sessions').select('id').where('account_id', '=', id);
   const postsOf = (id: number) => db.selectFrom('posts').select('id').where('author_id', '=', id);
 

@@ -21,8 +21,6 @@ const TITLE = 'A post whose response is lost';
 
 interface Write {
   uploads?: true;
-  /** A text in the message that makes the store commit. The default is the statement that commits a transaction. */
-  trigger?: string;
   /**
    * Prepares the write of a new user; `other` is another new user. Returns a function that sends the write, and one that returns
    * whether it has taken effect completely.
@@ -39,7 +37,6 @@ const logIn = ({ send }: TestService, email: string, password: string, headers =
 
 const WRITES: Record<string, Write> = {
   login: {
-    trigger: DEVICE,
     async arrange(user, _, service) {
       const sessions = async () => (await user.send('GET', '/auth/sessions')).body.length;
       const before = await sessions();
@@ -136,7 +133,7 @@ t.test('writes whose response from a store is lost', needsAllServers, async (t) 
 
   for (const [name, write] of Object.entries(WRITES)) {
     t.test(`PostgreSQL commits ${name}`, async (t) => {
-      t.same(await loseResponse(t, write, postgres, write.trigger ?? 'commit\0'), { status: 503, tookEffect: true });
+      t.same(await loseResponse(t, write, postgres, 'commit\0'), { status: 503, tookEffect: true });
     });
   }
   for (const [name, write] of Object.entries(WRITES).filter(([, { uploads }]) => uploads)) {

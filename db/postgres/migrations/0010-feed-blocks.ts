@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Adds the table `feed_blocks`: see `feed-blocks.ts`. A background job fills it later. Triggers keep its counts correct when
+ * Adds the table `feed_blocks`, which migration 0011 drops. A background job filled it. Triggers keep its counts correct when
  * posts are inserted or deleted, and when an account becomes private or public or is deleted.
  *
  * Before a trigger on posts reads whether the author's account is private, it locks the account, so that this cannot change
