@@ -64,17 +64,24 @@ export async function openS3(
   const sdk = await import('@aws-sdk/client-s3');
   const agentOptions = { keepAlive: true, maxSockets: poolSize, timeout: IDLE_TIMEOUT_MS };
   const agents = { httpAgent: new http.Agent(agentOptions), httpsAgent: new https.Agent(agentOptions) };
-  const client = new sdk.S3Client({
+  const handlerOptions = { socketTimeout: timeoutMs, logger: NOOP_LOGGER };
+  const options = {
     // Most servers other than AWS accept any region, but the SDK requires one.
     ...(endpoint !== undefined && { endpoint, region: process.env.AWS_REGION || 'us-east-1' }),
     forcePathStyle: pathStyle,
     maxAttempts: 2,
-    requestHandler: { ...agents, socketTimeout: timeoutMs, logger: NOOP_LOGGER },
     logger: NOOP_LOGGER,
     // Servers other than AWS may not support checksums behind the body, or `Expect: 100-continue`.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,
+  } as const;
+  const client = new sdk.S3Client({ ...options, requestHandler: { ...agents, ...handlerOptions } });
+  // Opens a connection for each probe, which must not wait for one of the pool.
+  const probeClient = new sdk.S3Client({
+    ...options,
+    credentials: client.config.credentials,
+    requestHandler: { httpAgent: { keepAlive: false }, httpsAgent: { keepAlive: false }, ...handlerOptions },
   });
   await client.config.region().catch(throwUnavailable);
 
@@ -84,13 +91,13 @@ export async function openS3(
       for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
   }
 
-  const checkBucket = (abortSignal: AbortSignal) =>
-    client.send(new sdk.HeadBucketCommand({ Bucket: bucket }), { abortSignal });
+  const checkBucket = (abortSignal: AbortSignal, by = client) =>
+    by.send(new sdk.HeadBucketCommand({ Bucket: bucket }), { abortSignal });
 
   const breaker = createCircuitBreaker({
     store: 'images',
     timeoutMs,
-    probe: checkBucket,
+    probe: (signal) => checkBucket(signal, probeClient),
     // A TypeError is a bug in this service.
     isUnavailable: (error) => !(error instanceof TypeError),
     onOpen: dropIdleConnections,
@@ -162,7 +169,7 @@ export async function openS3(
     },
 
     async check() {
-      await call(checkBucket);
+      await call((signal) => checkBucket(signal));
     },
 
     async claimedBy() {
@@ -180,6 +187,7 @@ export async function openS3(
     async close() {
       breaker.shutDown();
       client.destroy();
+      probeClient.destroy();
     },
   };
 }
