@@ -194,6 +194,23 @@ async function testS3(endpoint: string): Promise<void> {
     await images.check();
   });
 
+  await t.test('an object that arrives a byte at a time fails the call', async (t) => {
+    let size = 1000;
+    const server = createServer(({ method }, response) => {
+      response.writeHead(200, { 'Content-Length': method === 'HEAD' ? 0 : size });
+      if (method === 'HEAD') return response.end();
+      const timer = setInterval(() => response.write('x'), 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    const local = `http://127.0.0.1:${await listen(t, server)}`;
+    const images = await openImages(t, { endpoint: local, timeoutMs: 150, directory: t.testdir() });
+    await t.rejects(images.get('small.png'), StoreUnavailableError);
+    await t.rejects(images.claimedBy(), StoreUnavailableError);
+    size = LARGE_BYTES;
+    await t.rejects(images.get('large.png'), StoreUnavailableError);
+    t.same(await readdir(t.testdirName), [], 'no file is left');
+  });
+
   for (const how of ['silence', 'reset'] as const) {
     await t.test(`${how} within an image fails the call`, async (t) => {
       const { proxy, images, putDirectly } = await openThroughProxy(t);

@@ -4,7 +4,8 @@ import { open, rm, stat, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { createCircuitBreaker } from '../support/circuit-breaker.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { Log } from '../support/log.js';
@@ -18,7 +19,7 @@ export interface S3Options {
   bucket: string;
   /** Whether URLs have the form `endpoint/bucket/name`, not `bucket.endpoint/name`. Most servers other than AWS need this. */
   pathStyle: boolean;
-  /** The timeout of one call, and the idle timeout of a connection while an image is received. */
+  /** The timeout of one call, and the idle timeout of a connection while a large image is received. */
   timeoutMs: number;
   /** The maximum number of connections of one process. */
   poolSize: number;
@@ -40,6 +41,9 @@ const MARKER_KEY = '.installation';
 
 /** The size of one read from an uploaded file. */
 const READ_BYTES = 256 * 1024;
+
+/** A large image, which may be received slowly, is received within this many timeouts. */
+const RECEIVE_FACTOR = 10;
 
 /** How long an idle connection is kept: shorter than the idle timeouts of servers and firewalls. */
 const IDLE_TIMEOUT_MS = 4000;
@@ -124,10 +128,17 @@ export async function openS3(
     }
   }
 
-  const fetchObject = (key: string) =>
-    call((abortSignal) =>
-      client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: key }), { abortSignal }).catch(undefinedIfMissing),
-    );
+  async function get(key: string): Promise<StoredImage | undefined> {
+    const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: key });
+    const image = await call(async (abortSignal) => {
+      const object = await client.send(command, { abortSignal }).catch(undefinedIfMissing);
+      const body = object?.Body as Readable | undefined;
+      const size = object?.ContentLength ?? Number.POSITIVE_INFINITY;
+      return body && size <= SMALL_IMAGE_BYTES ? { size, stream: streamOf(await body.toArray()) } : body;
+    });
+    if (!(image instanceof Readable)) return image;
+    return receive(image, directory, AbortSignal.timeout(timeoutMs * RECEIVE_FACTOR)).catch(throwUnavailable);
+  }
 
   async function remove(key: string): Promise<void> {
     const command = new sdk.DeleteObjectCommand({ Bucket: bucket, Key: key });
@@ -149,11 +160,7 @@ export async function openS3(
       );
     },
 
-    async get(name) {
-      const object = await fetchObject(name);
-      return object && receive(object.Body as Readable, object.ContentLength, directory).catch(throwUnavailable);
-    },
-
+    get,
     remove,
 
     async *list() {
@@ -173,8 +180,8 @@ export async function openS3(
     },
 
     async claimedBy() {
-      const marker = await fetchObject(MARKER_KEY);
-      return marker?.Body?.transformToString().catch(throwUnavailable);
+      const marker = await get(MARKER_KEY);
+      return marker && text(marker.stream);
     },
 
     async claim(installation) {
@@ -192,15 +199,13 @@ export async function openS3(
   };
 }
 
-/** Receives an image completely, which frees the connection. */
-async function receive(body: Readable, length: number | undefined, directory: string): Promise<StoredImage> {
-  if (length !== undefined && length <= SMALL_IMAGE_BYTES)
-    return { size: length, stream: streamOf(await body.toArray()) };
+/** Receives an image into a file completely, which frees the connection. Rejects if the signal aborts. */
+async function receive(body: Readable, directory: string, signal: AbortSignal): Promise<StoredImage> {
   const path = join(directory, randomUUID());
   try {
-    await writeFile(path, body, { flag: 'wx' });
-    const file = await open(path);
-    return { size: (await file.stat()).size, stream: streamFile(file) };
+    await writeFile(path, body, { flag: 'wx', signal });
+    const { size } = await stat(path);
+    return { size, stream: streamFile(await open(path)) };
   } finally {
     body.destroy();
     // The operating system deletes the file when it is closed.
