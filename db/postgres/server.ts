@@ -44,6 +44,11 @@ export function openPostgres(
   observer: Observer = noopObserver,
 ): Postgres {
   const clients = new Set<pg.PoolClient>();
+  const setCheckInterval = {
+    text: `set client_connection_check_interval = ${CONNECTION_CHECK_INTERVAL_MS}`,
+    // Also in the pool for maintenance, whose statements may take long.
+    query_timeout: timeoutMs,
+  };
   const open = (max: number, statementTimeoutMs: number) =>
     createPool({
       connectionString: url,
@@ -52,8 +57,7 @@ export function openPostgres(
       query_timeout: statementTimeoutMs,
       max,
       // Fails on a server for Windows, which cannot check connections.
-      onConnect: (client) =>
-        client.query(`set client_connection_check_interval = ${CONNECTION_CHECK_INTERVAL_MS}`).catch(() => undefined),
+      onConnect: (client) => client.query(setCheckInterval).catch(() => undefined),
     })
       .on('connect', (client) => void clients.add(client))
       .on('remove', (client) => void clients.delete(client));
