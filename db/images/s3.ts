@@ -4,7 +4,8 @@ import { open, rm, stat, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { createCircuitBreaker } from '../support/circuit-breaker.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { Log } from '../support/log.js';
@@ -18,7 +19,7 @@ export interface S3Options {
   bucket: string;
   /** Whether URLs have the form `endpoint/bucket/name`, not `bucket.endpoint/name`. Most servers other than AWS need this. */
   pathStyle: boolean;
-  /** The timeout of one call, and the idle timeout of a connection while an image is received. */
+  /** The timeout of one call, and the idle timeout of a connection while a large image is received. */
   timeoutMs: number;
   /** The maximum number of connections of one process. */
   poolSize: number;
@@ -40,6 +41,9 @@ const MARKER_KEY = '.installation';
 
 /** The size of one read from an uploaded file. */
 const READ_BYTES = 256 * 1024;
+
+/** A large image, which may be received slowly, is received within this many timeouts. */
+const RECEIVE_FACTOR = 10;
 
 /** How long an idle connection is kept: shorter than the idle timeouts of servers and firewalls. */
 const IDLE_TIMEOUT_MS = 4000;
@@ -64,17 +68,24 @@ export async function openS3(
   const sdk = await import('@aws-sdk/client-s3');
   const agentOptions = { keepAlive: true, maxSockets: poolSize, timeout: IDLE_TIMEOUT_MS };
   const agents = { httpAgent: new http.Agent(agentOptions), httpsAgent: new https.Agent(agentOptions) };
-  const client = new sdk.S3Client({
+  const handlerOptions = { socketTimeout: timeoutMs, logger: NOOP_LOGGER };
+  const options = {
     // Most servers other than AWS accept any region, but the SDK requires one.
     ...(endpoint !== undefined && { endpoint, region: process.env.AWS_REGION || 'us-east-1' }),
     forcePathStyle: pathStyle,
     maxAttempts: 2,
-    requestHandler: { ...agents, socketTimeout: timeoutMs, logger: NOOP_LOGGER },
     logger: NOOP_LOGGER,
     // Servers other than AWS may not support checksums behind the body, or `Expect: 100-continue`.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,
+  } as const;
+  const client = new sdk.S3Client({ ...options, requestHandler: { ...agents, ...handlerOptions } });
+  // Opens a connection for each probe, which must not wait for one of the pool.
+  const probeClient = new sdk.S3Client({
+    ...options,
+    credentials: client.config.credentials,
+    requestHandler: { httpAgent: { keepAlive: false }, httpsAgent: { keepAlive: false }, ...handlerOptions },
   });
   await client.config.region().catch(throwUnavailable);
 
@@ -84,13 +95,13 @@ export async function openS3(
       for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
   }
 
-  const checkBucket = (abortSignal: AbortSignal) =>
-    client.send(new sdk.HeadBucketCommand({ Bucket: bucket }), { abortSignal });
+  const checkBucket = (abortSignal: AbortSignal, by = client) =>
+    by.send(new sdk.HeadBucketCommand({ Bucket: bucket }), { abortSignal });
 
   const breaker = createCircuitBreaker({
     store: 'images',
     timeoutMs,
-    probe: checkBucket,
+    probe: (signal) => checkBucket(signal, probeClient),
     // A TypeError is a bug in this service.
     isUnavailable: (error) => !(error instanceof TypeError),
     onOpen: dropIdleConnections,
@@ -117,10 +128,17 @@ export async function openS3(
     }
   }
 
-  const fetchObject = (key: string) =>
-    call((abortSignal) =>
-      client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: key }), { abortSignal }).catch(undefinedIfMissing),
-    );
+  async function get(key: string): Promise<StoredImage | undefined> {
+    const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: key });
+    const image = await call(async (abortSignal) => {
+      const object = await client.send(command, { abortSignal }).catch(undefinedIfMissing);
+      const body = object?.Body as Readable | undefined;
+      const size = object?.ContentLength ?? Number.POSITIVE_INFINITY;
+      return body && size <= SMALL_IMAGE_BYTES ? { size, stream: streamOf(await body.toArray()) } : body;
+    });
+    if (!(image instanceof Readable)) return image;
+    return receive(image, directory, AbortSignal.timeout(timeoutMs * RECEIVE_FACTOR)).catch(throwUnavailable);
+  }
 
   async function remove(key: string): Promise<void> {
     const command = new sdk.DeleteObjectCommand({ Bucket: bucket, Key: key });
@@ -142,11 +160,7 @@ export async function openS3(
       );
     },
 
-    async get(name) {
-      const object = await fetchObject(name);
-      return object && receive(object.Body as Readable, object.ContentLength, directory).catch(throwUnavailable);
-    },
-
+    get,
     remove,
 
     async *list() {
@@ -162,12 +176,12 @@ export async function openS3(
     },
 
     async check() {
-      await call(checkBucket);
+      await call((signal) => checkBucket(signal));
     },
 
     async claimedBy() {
-      const marker = await fetchObject(MARKER_KEY);
-      return marker?.Body?.transformToString().catch(throwUnavailable);
+      const marker = await get(MARKER_KEY);
+      return marker && text(marker.stream);
     },
 
     async claim(installation) {
@@ -180,19 +194,18 @@ export async function openS3(
     async close() {
       breaker.shutDown();
       client.destroy();
+      probeClient.destroy();
     },
   };
 }
 
-/** Receives an image completely, which frees the connection. */
-async function receive(body: Readable, length: number | undefined, directory: string): Promise<StoredImage> {
-  if (length !== undefined && length <= SMALL_IMAGE_BYTES)
-    return { size: length, stream: streamOf(await body.toArray()) };
+/** Receives an image into a file completely, which frees the connection. Rejects if the signal aborts. */
+async function receive(body: Readable, directory: string, signal: AbortSignal): Promise<StoredImage> {
   const path = join(directory, randomUUID());
   try {
-    await writeFile(path, body, { flag: 'wx' });
-    const file = await open(path);
-    return { size: (await file.stat()).size, stream: streamFile(file) };
+    await writeFile(path, body, { flag: 'wx', signal });
+    const { size } = await stat(path);
+    return { size, stream: streamFile(await open(path)) };
   } finally {
     body.destroy();
     // The operating system deletes the file when it is closed.

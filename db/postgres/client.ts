@@ -99,7 +99,7 @@ export function databaseOver(pool: pg.Pool, observer: Observer, begin = 'begin')
   });
 }
 
-/** Begins transactions with a statement that also sets their timeouts. */
+/** Begins transactions with a statement that also sets their timeouts. Ignores Kysely's `setIsolationLevel`. */
 class DriverWithBegin extends PostgresDriver {
   readonly #begin: CompiledQuery;
 

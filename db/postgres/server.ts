@@ -10,7 +10,7 @@ export interface PostgresOptions {
   poolSize: number;
   /** The maximum number of connections of one process for `graphTransactions`. */
   graphPoolSize: number;
-  /** The timeout of a statement, and of opening a connection. */
+  /** The timeout of a statement. Half of it is the timeout of waiting for a connection. */
   timeoutMs: number;
 }
 
@@ -36,7 +36,7 @@ const CONNECTION_CHECK_INTERVAL_MS = 1000;
  * connections can go through PgBouncer in transaction mode.
  *
  * There is no circuit breaker: the timeouts of pg limit how long a call waits while the server is unavailable. A call waits at
- * most one timeout for a connection of the pool, and then one for its statement. A call that waits for a batch of others fails
+ * most half a timeout for a connection of the pool, and then one for its statement. A call that waits for a batch of others fails
  * with them: see `batched`.
  */
 export function openPostgres(
@@ -44,16 +44,20 @@ export function openPostgres(
   observer: Observer = noopObserver,
 ): Postgres {
   const clients = new Set<pg.PoolClient>();
+  const setCheckInterval = {
+    text: `set client_connection_check_interval = ${CONNECTION_CHECK_INTERVAL_MS}`,
+    // Also in the pool for maintenance, whose statements may take long.
+    query_timeout: timeoutMs,
+  };
   const open = (max: number, statementTimeoutMs: number) =>
     createPool({
       connectionString: url,
       keepAlive: true,
-      connectionTimeoutMillis: timeoutMs,
+      connectionTimeoutMillis: timeoutMs / 2,
       query_timeout: statementTimeoutMs,
       max,
       // Fails on a server for Windows, which cannot check connections.
-      onConnect: (client) =>
-        client.query(`set client_connection_check_interval = ${CONNECTION_CHECK_INTERVAL_MS}`).catch(() => undefined),
+      onConnect: (client) => client.query(setCheckInterval).catch(() => undefined),
     })
       .on('connect', (client) => void clients.add(client))
       .on('remove', (client) => void clients.delete(client));

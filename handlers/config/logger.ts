@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './index.js';
 
@@ -5,11 +6,22 @@ import type { Config } from './index.js';
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** Opens standard output. Writes are asynchronous, so that a slow reader of the log does not delay requests. */
-const standardOutput = () =>
-  pino
-    .destination({ dest: process.stdout.fd, sync: false, maxLength: MAX_WAITING_BYTES })
-    // A failed write is repeated with the next line. Without a listener, it would end the process.
-    .on('error', () => undefined);
+function openStandardOutput() {
+  const { fd } = process.stdout;
+  // A failed write is repeated with the next line. Without a listener, it would end the process.
+  const output = pino.destination({ dest: fd, sync: false, maxLength: MAX_WAITING_BYTES }).on('error', () => undefined);
+  // pino calls this at exit. SonicBoom's own method would repeat a failed write forever: on a full disk, the process would not
+  // exit. SonicBoom has no public access to the waiting lines.
+  output.flushSync = () => {
+    const { _bufs } = output as unknown as { _bufs: string[] };
+    try {
+      writeSync(fd, _bufs.join(''));
+    } catch {
+      // The lines are lost.
+    }
+  };
+  return output;
+}
 
 /**
  * Creates the logger of the service. Only the listed properties of errors are logged, because stores may add sensitive ones.
@@ -38,7 +50,7 @@ export function createLogger(
     },
   };
   const format = logFormat ?? ((destination ?? process.stdout).isTTY ? 'text' : 'json');
-  const output = destination ?? standardOutput();
+  const output = destination ?? openStandardOutput();
   if (format === 'text') return pino(options, { write: (line) => output.write(formatLogLine(line)) });
   return pino(options, output);
 }

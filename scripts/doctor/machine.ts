@@ -43,9 +43,9 @@ export function machineChecks(config: Config, installation: Installation | undef
 /** Checks the limit of open files of this process. A service manager may set another one for the service. */
 async function checkOpenFiles({ stores: { postgres, neo4j, s3 } }: Config): Promise<CheckResult> {
   const [files, { max }] = [await readMaxOpenFiles(), await readConnectionLimits()];
-  const pools = (postgres ? postgres.poolSize + postgres.graphPoolSize : 0) + (neo4j?.poolSize ?? 0);
-  // For S3, there are two pools of this size: one for uploads, and one for other requests.
-  const needed = max + pools + 2 * (s3?.poolSize ?? 0) + OTHER_FILES;
+  const pools =
+    (postgres ? postgres.poolSize + postgres.graphPoolSize : 0) + (neo4j?.poolSize ?? 0) + (s3?.poolSize ?? 0);
+  const needed = max + pools + OTHER_FILES;
   const description = `ulimit -n ${files}: up to ${max} client connections in each process`;
   if (needed <= files) return ok(description);
   return warning(`${description}, which leaves too few files for the stores: raise the limit, or lower the pools`);

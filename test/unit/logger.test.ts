@@ -1,4 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { readConfig } from '../../handlers/config/index.js';
@@ -12,6 +15,9 @@ function createTestLogger(environment: NodeJS.ProcessEnv, isTTY: boolean) {
   };
   return { log: createLogger(readConfig(environment), { write, isTTY }), lines };
 }
+
+/** A device to which every write fails, as on a full disk. */
+const FULL = '/dev/full';
 
 const REQUEST = { method: 'POST', route: '/posts/create', status: 201, ms: 16.2 };
 
@@ -56,16 +62,32 @@ t.test('text shows levels, fields and errors, and no control characters', async 
   t.notMatch(lines[3], 'secret');
 });
 
+/** The arguments of Node for a program that exits while lines wait. */
+const LINES_AND_EXIT = [
+  '--input-type=module',
+  '--eval',
+  `const { createLogger } = await import('${import.meta.resolve('../../handlers/config/logger.js')}');
+  const log = createLogger({ logLevel: 'info', logFormat: 'json' });
+  for (let line = 0; line < 500; line += 1) log.info({ line }, 'a line');
+  process.exit();`,
+];
+
 t.test('lines that wait when the process exits are written', async (t) => {
-  const program = `
-    const { createLogger } = await import('${import.meta.resolve('../../handlers/config/logger.js')}');
-    const log = createLogger({ logLevel: 'info', logFormat: 'json' });
-    for (let line = 0; line < 500; line += 1) log.info({ line }, 'a line');
-    process.exit();`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+  const { stdout } = await promisify(execFile)(process.execPath, LINES_AND_EXIT);
   const lines = stdout.trimEnd().split('\n');
   t.same(
     lines.map((line) => JSON.parse(line).line).sort((a, b) => a - b),
     Array.from({ length: 500 }, (_, index) => index),
   );
+});
+
+t.test('a process whose log is on a full disk exits', { skip: !existsSync(FULL) && `needs ${FULL}` }, async (t) => {
+  const full = await open(FULL, 'w');
+  t.teardown(() => full.close());
+  const child = spawn(process.execPath, LINES_AND_EXIT, {
+    stdio: ['ignore', full.fd, 'inherit'],
+    timeout: 20_000,
+    killSignal: 'SIGKILL',
+  });
+  t.same(await once(child, 'exit'), [0, null]);
 });
