@@ -71,11 +71,13 @@ export async function readForm(
   const form: Form = { fields: Object.create(null), problems: [] };
   const seen = new Set<string>();
   const unknown = new Set<string>();
+  const contentType = request.headers['content-type'] ?? '';
+  const started = new PartCounter(contentType);
+  let readableParts = 0;
   // The plugin limits the size of parts, but not that of the body. So the `raw` that it reads is the body within its limits. It
   // has no other headers, because the plugin logs them.
-  const body = Object.assign(Readable.from(readBytes(request.raw, options.maxBodyBytes), { objectMode: false }), {
-    headers: { 'content-type': request.headers['content-type'] },
-  });
+  const bytes = started.count(readBytes(request.raw, options.maxBodyBytes));
+  const body = Object.assign(Readable.from(bytes, { objectMode: false }), { headers: { 'content-type': contentType } });
   const limited: FastifyRequest = Object.create(request, { raw: { value: body } });
   const parts = limited.parts({
     limits: {
@@ -89,6 +91,7 @@ export async function readForm(
     },
     fileHwm: FILE_BUFFER_BYTES,
     isPartAFile(name = '', type = '', fileName) {
+      readableParts += 1;
       // Collected here, because the plugin does not yield parts with names of Object.prototype.
       if (!Object.hasOwn(fieldTypes, name)) unknown.add(name);
       return fileName !== undefined || type !== 'text/plain';
@@ -106,6 +109,9 @@ export async function readForm(
       // An empty file input does not count as a value: a file with the same name may follow.
       if (value !== undefined || refused) seen.add(name);
     }
+    // The parser skips a part whose headers it cannot read, and its value would be lost.
+    if (readableParts < started.found)
+      throw badForm('must have a Content-Disposition of form-data, and valid headers, in every part');
   } catch (error) {
     // Thrown at the end of a form with a name of Object.prototype, which `unknown` contains.
     if ((error as Partial<FastifyError>).code !== 'FST_PROTO_VIOLATION') {
@@ -117,6 +123,37 @@ export async function readForm(
   }
   for (const name of unknown) form.problems.push(fieldProblem('body', name, 'unknown_field'));
   return form;
+}
+
+/** Counts the parts of a form by their delimiters (RFC 2046 section 5.1.1), while its bytes pass. */
+class PartCounter {
+  found = 0;
+  readonly #delimiter: string;
+  #isClosed = false;
+
+  constructor(contentType: string) {
+    const [, quoted, token = ''] = /boundary=(?:"([^"]*)"|([^;\s]*))/i.exec(contentType) ?? [];
+    this.#delimiter = `\r\n--${quoted ?? token}`;
+  }
+
+  async *count(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const { length } = this.#delimiter;
+    // The first delimiter may be at the beginning of the body.
+    let rest = '\r\n';
+    for await (const piece of bytes) {
+      rest += piece.toString('latin1');
+      let at = rest.indexOf(this.#delimiter);
+      // Two more bytes tell whether the delimiter is the closing one, which ends with `--`.
+      while (at >= 0 && at + length + 2 <= rest.length && !this.#isClosed) {
+        if (rest.startsWith('--', at + length)) this.#isClosed = true;
+        else this.found += 1;
+        rest = rest.slice(at + length);
+        at = rest.indexOf(this.#delimiter);
+      }
+      rest = rest.slice(-(length + 1));
+      yield piece;
+    }
+  }
 }
 
 const badForm = (message: string) => badBody('malformed_form', message);

@@ -224,6 +224,19 @@ test('names the declared and the actual type of an image', async (t) => {
   }
 });
 
+test('refuses a form with a part that cannot be read, instead of losing its value', async (t) => {
+  const message = 'must have a Content-Disposition of form-data, and valid headers, in every part';
+  for (const headers of [
+    ['Content-Type: text/plain'],
+    ['Content-Disposition: attachment; name="title"'],
+    ['Bad header', 'Content-Disposition: form-data; name="title"'],
+    [...Array.from({ length: 25 }, (_, number) => `X-${number}: y`), 'Content-Disposition: form-data; name="title"'],
+  ]) {
+    const { status, body } = await post(form(text('text', 'x'), part(headers, 'lost'), text('private', 'true')));
+    t.match({ status, body }, { status: 400, body: { errors: [{ field: '', code: 'malformed_form', message }] } });
+  }
+});
+
 test('recognizes file parts', async (t) => {
   for (const headers of [
     ['Content-Disposition: form-data; name="image"', 'Content-Type: application/octet-stream'],

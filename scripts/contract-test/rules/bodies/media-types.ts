@@ -53,7 +53,8 @@ const FORM_BODIES: Bodies = {
     bodyOfType(FORM_TYPE, PART),
     bodyOfType(FORM_TYPE, '--form\r\nContent-Dis'),
     bodyOfType(FORM_TYPE, `${PART}\r\n--form\r\n`),
-    // A part without a name.
+    // A part without a name, and one that is no form field, beside valid ones.
+    bodyOfType(FORM_TYPE, `${PART}\r\n--form\r\nContent-Type: text/plain\r\n\r\nx\r\n--form--\r\n`),
     bodyOfType(FORM_TYPE, '--form\r\nContent-Disposition: form-data\r\n\r\nx\r\n--form--\r\n'),
     bodyOfType(FORM_TYPE, '{}'),
   ],
