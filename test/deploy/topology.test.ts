@@ -43,8 +43,14 @@ const REQUESTS_BEFORE_UPGRADE = 400;
 /** Go's HTTP server refuses a URL that it cannot decode, before the Caddyfile applies: a 400 in plain text. */
 const REFUSED_BY_PROXY = ['http.errors.undecodable-url'];
 
-/** Rules of the previous version about the document. During an upgrade, each process serves that of its own version. */
-const CHANGED_BY_UPGRADE = ['document.json', 'document.yaml', 'http.head.document'];
+/**
+ * Rules of the previous version about the document, of which each process serves that of its own version, and about what has
+ * changed: a part without a type is text, images with stray bytes are cleaned, and `Link` depends on the newest post.
+ */
+const CHANGED_BY_UPGRADE = [
+  ...['document.json', 'document.yaml', 'http.head.document', 'http.head.like-get'],
+  ...['uploads.type', 'uploads.metadata', 'fields.codes.forms'],
+];
 
 /** More rules than this must pass. Only rules that do not apply behind the proxy, or with these limits, may be skipped. */
 const MIN_PASSED_RULES = 600;
