@@ -5,8 +5,7 @@ import { enqueue, imageReferences, insertEntries, type OutboxEntry, type WithEnt
 import type { Outbox } from './outbox/index.js';
 import {
   claimImage,
-  discardAfter,
-  discardImage,
+  completeWrite,
   type ImageFile,
   type ImageWriteStores,
   type PendingImage,
@@ -158,14 +157,10 @@ export async function updateAccount(
 
   const picture = file && (await storeImage(stores, file));
   // Two accounts that swap usernames can deadlock. A password change can deadlock with `trimSessions`.
-  const update: WithEntries<AccountUpdate> = await retryDeadlocks(() =>
+  const transaction: Promise<WithEntries<AccountUpdate>> = retryDeadlocks(() =>
     stores.db.transaction().execute((trx) => updateInTransaction(trx, id, { ...change, picture })),
-  )
-    .catch(fieldTakenOrThrow)
-    .catch((error) => discardAfter(stores, picture, error));
-  if (picture && update.outcome !== 'updated') await discardImage(stores, picture);
-  await stores.outbox.deliver(update.entries ?? []);
-  return update;
+  ).catch(fieldTakenOrThrow);
+  return completeWrite(stores, picture, transaction);
 }
 
 async function updateInTransaction(

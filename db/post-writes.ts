@@ -5,8 +5,7 @@ import { enqueue, imageReferences, type WithEntries } from './outbox/entries.js'
 import type { Outbox } from './outbox/index.js';
 import {
   claimImage,
-  discardAfter,
-  discardImage,
+  completeWrite,
   type ImageFile,
   type ImageWriteStores,
   type PendingImage,
@@ -63,14 +62,10 @@ export async function createPost(stores: PostWriteStores, post: NewPost): Promis
   if (!fits) return { outcome: 'quotaExceeded' };
 
   const image = file && (await storeImage(stores, file));
-  const creation = await stores.db
+  const transaction = stores.db
     .transaction()
-    .execute((trx) => createInTransaction(trx, stores.graph, post, image, request))
-    .catch((error) => discardAfter(stores, image, error));
-  const isImageUsed = creation.outcome === 'created' && creation.post.image === image?.name;
-  if (image && !isImageUsed) await discardImage(stores, image);
-  await stores.outbox.deliver(creation.entries ?? []);
-  return creation;
+    .execute((trx) => createInTransaction(trx, stores.graph, post, image, request));
+  return completeWrite(stores, image, transaction);
 }
 
 async function createInTransaction(
@@ -143,13 +138,10 @@ export async function updatePost(
   if (file && !(await isWithinQuota(stores.db, growth))) return { outcome: 'quotaExceeded' };
 
   const image = file && (await storeImage(stores, file));
-  const update = await stores.db
+  const transaction = stores.db
     .transaction()
-    .execute((trx) => updateInTransaction(trx, author, id, { ...change, image }))
-    .catch((error) => discardAfter(stores, image, error));
-  if (image && update.outcome !== 'updated') await discardImage(stores, image);
-  await stores.outbox.deliver(update.entries ?? []);
-  return update;
+    .execute((trx) => updateInTransaction(trx, author, id, { ...change, image }));
+  return completeWrite(stores, image, transaction);
 }
 
 async function updateInTransaction(

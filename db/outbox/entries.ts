@@ -17,7 +17,7 @@ export interface OutboxEntry {
   key: string;
 }
 
-/** The outcome of a transaction, with the entries to deliver after its commit. */
+/** The outcome of a transaction, with the entries to deliver after its commit; undefined if it has written nothing. */
 export type WithEntries<Outcome> = Outcome & { entries?: OutboxEntry[] };
 
 /** Returns references to the images with these names. Skips null. */

@@ -5,6 +5,7 @@ import { NOW, secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import { failpoint } from '../support/failpoints.js';
+import type { WithEntries } from './entries.js';
 import type { Outbox } from './index.js';
 
 /*
@@ -103,12 +104,20 @@ export async function discardImage({ db, outbox }: ImageWriteStores, { entryId, 
   );
 }
 
-/** Removes the image, if any, of a transaction that has failed. Throws the error of the transaction. */
-export async function discardAfter(
+/**
+ * Awaits the transaction of a write. Delivers its outbox entries, or discards the image, if any, of a transaction that has
+ * failed or written nothing. Returns the outcome.
+ */
+export async function completeWrite<Outcome>(
   stores: ImageWriteStores,
   image: PendingImage | null | undefined,
-  error: unknown,
-): Promise<never> {
-  if (image) await discardImage(stores, image);
-  throw error;
+  transaction: Promise<WithEntries<Outcome>>,
+): Promise<Outcome> {
+  const outcome = await transaction.catch(async (error) => {
+    if (image) await discardImage(stores, image);
+    throw error;
+  });
+  if (outcome.entries) await stores.outbox.deliver(outcome.entries);
+  else if (image) await discardImage(stores, image);
+  return outcome;
 }
