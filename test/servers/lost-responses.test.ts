@@ -13,6 +13,7 @@ import {
   type TestService,
   type TestUser,
 } from '../support/service.js';
+import { drainOutbox } from '../support/store-contents.js';
 import { freshStores } from '../support/stores.js';
 import { until } from '../support/until.js';
 
@@ -122,6 +123,7 @@ t.test('writes whose response from a store is lost', needsAllServers, async (t) 
   async function loseResponse(t: Test, { arrange }: Write, proxy: FaultyProxy, trigger: string) {
     const { send, hasTakenEffect } = await arrange(await service.createUser(), await service.createUser(), service);
     // Otherwise the relay could commit at the same time, and its response would be lost instead.
+    await drainOutbox(service.stores);
     await service.stores.db.deleteFrom('outbox').where('delivered', '=', true).execute();
     const cut = proxy.cutResponseTo(trigger);
     const [response] = await Promise.all([send(), cut]);
