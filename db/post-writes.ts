@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
+import { findCredentials } from './accounts.js';
 import type { SocialGraph } from './graph/index.js';
 import { findEarlierCreation, insertKey, type KeyedRequest, keyedRequest } from './idempotency-keys.js';
 import { enqueue, imageReferences, type WithEntries } from './outbox/entries.js';
@@ -82,19 +83,33 @@ async function createInTransaction(
     if (earlier) return earlier;
   }
   await lockShared(trx, { accounts: [author] });
-  const account = await trx.selectFrom('accounts').select('username').where('id', '=', author).executeTakeFirst();
-  if (!account) return { outcome: 'accountDeleted' };
   if (image) {
     const change = { account: author, bytes: image.bytes, maxBytes: storageMaxBytes };
-    if (!(await changeStoredBytes(trx, change))) return { outcome: 'quotaExceeded' };
+    if (!(await changeStoredBytes(trx, change)))
+      return { outcome: (await findCredentials(trx, { id: author })) ? 'quotaExceeded' : 'accountDeleted' };
     await claimImage(trx, image);
   }
-  const row = await trx
+  const post = await trx
     .insertInto('posts')
-    .values({ author_id: author, title, text, image: image?.name ?? null, image_bytes: image?.bytes ?? 0 })
+    .columns(['author_id', 'title', 'text', 'image', 'image_bytes'])
+    // Selects no row if the account has been deleted.
+    .expression(({ selectFrom }) =>
+      selectFrom('accounts')
+        .select(({ val }) => [
+          'id',
+          val(title).as('title'),
+          val(text).as('text'),
+          val(image?.name ?? null).as('image'),
+          val(image?.bytes ?? 0).as('image_bytes'),
+        ])
+        .where('id', '=', author),
+    )
     .returning(['id', 'title', 'text', 'image', 'author_id', 'created_at'])
-    .executeTakeFirstOrThrow();
-  const post = { ...row, author_username: account.username };
+    .returning(({ selectFrom }) =>
+      selectFrom('accounts').select('username').where('id', '=', author).$asScalar().$notNull().as('author_username'),
+    )
+    .executeTakeFirst();
+  if (!post) return { outcome: 'accountDeleted' };
   if (request) await insertKey(trx, request, post);
   const entries = graph.hasNodes ? await enqueue(trx, [{ kind: 'post', key: post.id }]) : [];
   return { outcome: 'created', post, entries };
