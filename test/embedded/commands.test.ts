@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import t from 'tap';
-import { ONE_LINE, runCommand } from './support/processes.js';
-import { temporaryDirectory } from './support/stores.js';
+import { ONE_LINE, runCommand } from '../support/processes.js';
+import { temporaryDirectory } from '../support/stores.js';
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
 
