@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Option } from 'commander';
-import { createCommand, parseInteger, runCommand } from '../support/command.js';
+import { createCommand, integerFrom, runCommand } from '../support/command.js';
 import { CommandError } from '../support/command-error.js';
 import { type Progress, showProgress } from '../support/progress.js';
 import { table } from '../support/table.js';
@@ -113,8 +113,8 @@ const command = createCommand(
   .addOption(new Option('--only <workload>', 'measures one workload').choices(WORKLOADS.map(({ name }) => name)))
   .option('--quick', 'only checks that the responses are the same: uses too little data for meaningful figures')
   .option('--against <checkout>', 'also measures the service in another directory, in the same rounds')
-  .option('--rounds <n>', 'the number of rounds', parseInteger)
-  .option('--seconds <n>', 'the duration of a round', parseInteger)
+  .option('--rounds <n>', 'the number of rounds', integerFrom(1))
+  .option('--seconds <n>', 'the duration of a round', integerFrom(1))
   .addOption(new Option('--publish', 'writes the results into scripts/bench').conflicts(['quick', 'only']))
   .action(run);
 await runCommand(command, 2);

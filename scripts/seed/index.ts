@@ -10,7 +10,7 @@ import { FIELD_MESSAGES, type FieldCode } from '../../handlers/error-codes.js';
 import { passwordProblems } from '../../handlers/policy/passwords.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import { withBareStores } from '../support/bare-stores.js';
-import { parseInteger, runCommand } from '../support/command.js';
+import { integerFrom, runCommand } from '../support/command.js';
 import { CommandError } from '../support/command-error.js';
 import { insertDashes } from '../support/insert-dashes.js';
 import { showProgress } from '../support/progress.js';
@@ -85,14 +85,14 @@ async function run(options: SeedOptions, command: Command): Promise<void> {
 }
 
 const command = createServiceCommand('seed', 'Adds accounts, posts and relations, for demos and tests.')
-  .option('--accounts <n>', 'the number of generated accounts', parseInteger, 0)
-  .option('--posts <n>', 'the number of their posts', parseInteger, 0)
-  .option('--likes <n>', 'the total number of likes', parseInteger, 0)
-  .option('--friends <n>', 'the number of friends of each account', parseInteger, 0)
-  .option('--private <percent>', 'how many of the accounts are private', parseInteger, 0)
-  .option('--popular-post <likes>', 'the minimum number of likes of the newest post', parseInteger, 0)
-  .option('--popular-person <friends>', 'the minimum number of friends of the first account', parseInteger, 0)
-  .option('--seed <n>', 'selects the random data', parseInteger, 1)
+  .option('--accounts <n>', 'the number of generated accounts', integerFrom(0), 0)
+  .option('--posts <n>', 'the number of their posts', integerFrom(0), 0)
+  .option('--likes <n>', 'the total number of likes', integerFrom(0), 0)
+  .option('--friends <n>', 'the number of friends of each account', integerFrom(0), 0)
+  .option('--private <percent>', 'how many of the accounts are private', integerFrom(0), 0)
+  .option('--popular-post <likes>', 'the minimum number of likes of the newest post', integerFrom(0), 0)
+  .option('--popular-person <friends>', 'the minimum number of friends of the first account', integerFrom(0), 0)
+  .option('--seed <n>', 'selects the random data', integerFrom(0), 1)
   .option('--password <password>', 'the password of all generated accounts (default: a random one, which is printed)')
   .addOption(
     new Option('--demo', 'adds the few people and posts of the examples in openapi.yaml').conflicts([

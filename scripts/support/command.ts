@@ -24,11 +24,12 @@ export async function runCommand(command: Command, errorCode = 1): Promise<void>
   }
 }
 
-/** Parses the value of an option. */
-export function parseInteger(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be an integer from 0 to 999999999.');
-  return Number(text);
-}
+/** Creates a parser for the value of an option. */
+export const integerFrom = (minimum: number) => (text: string) => {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= minimum)) throw new InvalidArgumentError(`It must be an integer from ${minimum} to 999999999.`);
+  return value;
+};
 
 /** Returns the message of an error that the user can fix, and any other error unchanged, to be printed with its stack. */
 export function printableError(error: unknown): unknown {
