@@ -1,9 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { watch } from 'chokidar';
 import { updateGenerated } from './generate/files.js';
+import { createCommand, runCommand } from './support/command.js';
 
 /*
  * Builds and runs the service, and rebuilds and restarts it after every change to its code or `openapi.yaml`. The generator
@@ -11,7 +12,6 @@ import { updateGenerated } from './generate/files.js';
  */
 
 const CONTRACT = 'openapi.yaml';
-const SOURCES = ['db', 'handlers', 'scripts'];
 
 /** An editor may save several files, or one file in several steps. */
 const DEBOUNCE_MS = 50;
@@ -21,15 +21,6 @@ const STOP_TIMEOUT_MS = 1000;
 
 let service: ChildProcess | undefined;
 let contractChanged = true;
-let reportChange = () => {};
-
-for (const directory of SOURCES) watch(directory, { recursive: true }, () => reportChange());
-// Watches the folder instead of the file, because many editors replace the file.
-watch('.', (_, name) => {
-  if (name !== CONTRACT) return;
-  contractChanged = true;
-  reportChange();
-});
 
 async function build(): Promise<void> {
   if (contractChanged) {
@@ -43,16 +34,23 @@ async function build(): Promise<void> {
   await promisify(execFile)('npm', ['run', '--silent', 'build']);
 }
 
-function start(): ChildProcess {
+function start(): void {
   // Optimizing the WebAssembly of PGlite would slow the start down.
   const args = ['--liftoff-only', '--enable-source-maps', '.build/scripts/start.js'];
   // The service stops when the channel closes, however this process ends.
-  const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
-  return spawn(process.execPath, args, { stdio: [...stdio] });
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  child.once('exit', () => {
+    if (child !== service) return;
+    service = undefined;
+    console.error('The service has stopped. Waiting for a change.');
+  });
+  service = child;
 }
 
-async function stop(child: ChildProcess | undefined): Promise<void> {
-  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+async function stop(): Promise<void> {
+  const child = service;
+  service = undefined;
+  if (!child) return;
   const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
@@ -60,24 +58,35 @@ async function stop(child: ChildProcess | undefined): Promise<void> {
   clearTimeout(killTimer);
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => stop(service).then(() => process.exit(0)));
+async function run(): Promise<never> {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop().then(() => process.exit()));
+  let reportChange = () => {};
+  const watcher = watch(['db', 'handlers', 'scripts', CONTRACT], { ignoreInitial: true });
+  watcher.on('all', (_, path) => {
+    if (path === CONTRACT) contractChanged = true;
+    reportChange();
+  });
+  await once(watcher, 'ready');
+  for (;;) {
+    // A change during the build triggers another one.
+    const changed = new Promise<void>((resolve) => {
+      reportChange = resolve;
+    });
+    try {
+      await build();
+      await stop();
+      start();
+    } catch (error) {
+      const { stderr, message } = error as Error & { stderr?: string };
+      // esbuild's launcher prints its own stack below the problems.
+      console.error(stderr?.split(/^node:/m)[0] || message);
+      console.error(`The service is ${service ? 'still the previous build' : 'not running'}. Waiting for a change.`);
+    }
+    await changed;
+    await sleep(DEBOUNCE_MS);
+  }
 }
 
-for (;;) {
-  // A change during the build triggers another one.
-  const changed = new Promise<void>((resolve) => {
-    reportChange = resolve;
-  });
-  try {
-    await build();
-    await stop(service);
-    service = start();
-  } catch (error) {
-    const { stderr, message } = error as Error & { stderr?: string };
-    // esbuild's launcher prints its own stack below the problems.
-    console.error(stderr?.split(/^node:/m)[0] || message);
-  }
-  await changed;
-  await sleep(DEBOUNCE_MS);
-}
+await runCommand(
+  createCommand('dev', 'Runs the service, and builds and restarts it after every change of the code.').action(run),
+);

@@ -77,7 +77,7 @@ t.test('the table of clients lists each with its command and the pinned version 
 
 t.test('every documented npm command exists', async (t) => {
   for (const [path, text] of documents) {
-    const named = [...text.matchAll(/\bnpm (?:run (?:-s |--silent )?(\w[\w:-]*)|(start|test)\b)/g)];
+    const named = [...text.matchAll(/\bnpm (?:run (?:-s |--silent )?([a-z][\w:-]*)|(start|test)\b)/g)];
     for (const name of new Set(named.map(([, run, short]) => run ?? short ?? '')))
       t.ok(scripts[name], `${path}: ${name}`);
   }

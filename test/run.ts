@@ -14,7 +14,7 @@ import {
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { createCommand, integerFrom } from '../scripts/support/command.js';
 import { table } from '../scripts/support/table.js';
 
 /*
@@ -23,8 +23,7 @@ import { table } from '../scripts/support/table.js';
  *
  *   npm test -- feed images
  *
- * The files run in a few worker processes: see `worker.ts`. `--jobs` sets the number of workers. The default is one more than
- * the number of cores, because some tests mostly wait. Other options are passed to tap: `npm test -- --bail`.
+ * The files run in a few worker processes: see `worker.ts`.
  */
 
 const SLOWEST_COUNT = 10;
@@ -46,13 +45,18 @@ const files = readdirSync('test', { recursive: true })
   // Larger files take longer. They run first, so that the workers end at about the same time.
   .sort((a, b) => b.bytes - a.bytes);
 
-const [kinds = '', ...rest] = process.argv.slice(2);
-const { values, positionals: words } = parseArgs({
-  args: rest,
-  options: { jobs: { type: 'string' } },
-  strict: false,
-  allowPositionals: true,
-});
+const command = createCommand(
+  'test',
+  'Runs the test files of some kinds, or those whose names contain one of the words.',
+)
+  .argument('<kinds>')
+  .argument('[words...]')
+  // One more than the number of cores, because some tests mostly wait.
+  .option('--jobs <n>', 'the number of worker processes', integerFrom(1), availableParallelism() + 1)
+  .option('--bail', 'stops after the first failure')
+  .parse();
+const { jobs, bail } = command.opts<{ jobs: number; bail?: boolean }>();
+const [kinds = '', ...words] = command.args;
 const selected =
   words.length > 0
     ? files.filter(({ name }) => words.some((word) => name.includes(word)))
@@ -97,10 +101,9 @@ function memoryDirectory(): string | undefined {
 async function runTap(workers: readonly string[]): Promise<number> {
   const TMPDIR = process.env.TMPDIR ?? memoryDirectory() ?? tmpdir();
   const claims = mkdtempSync(join(TMPDIR, 'test-claims-'));
-  const options = rest.filter((argument) => argument.startsWith('-') && !argument.startsWith('--jobs'));
   const tap = spawn(
     'tap',
-    [`--jobs=${workers.length}`, `--timeout=${WORKER_TIMEOUT_SECONDS}`, ...options, ...workers],
+    [`--jobs=${workers.length}`, `--timeout=${WORKER_TIMEOUT_SECONDS}`, ...(bail ? ['--bail'] : []), ...workers],
     {
       stdio: 'inherit',
       env: { ...process.env, TMPDIR, TEST_FILES: selected.map(({ path }) => path).join(), TEST_CLAIMS: claims },
@@ -121,7 +124,7 @@ function readTimings(workers: readonly string[]) {
 }
 
 removeExcludedPlugins();
-const workers = createWorkers(Math.min(Number(values.jobs ?? availableParallelism() + 1), selected.length));
+const workers = createWorkers(Math.min(jobs, selected.length));
 process.exitCode = await runTap(workers);
 
 const timed = readTimings(workers);

@@ -1,53 +1,33 @@
 import { randomBytes } from 'node:crypto';
 import { access, constants, open, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { parseArgs } from 'node:util';
+import { type Command, InvalidArgumentError } from 'commander';
+import { createCommand, runCommand } from '../support/command.js';
 import { CommandError } from '../support/command-error.js';
-import { createProgressBar } from '../support/progress.js';
-import { NoResponseError } from './client.js';
+import { createProgressDisplay } from '../support/progress.js';
 import { version } from './document.js';
 import { junitReport } from './junit.js';
 import { jsonReport, markdownReport, textReport } from './report.js';
 import { allRules, isDocumentRule, isUnexpectedFailure, type Run, run } from './run.js';
 import { idMatcher, readFailedIds, readIdList } from './selection.js';
 
-const OPTIONS = {
-  'base-url': { type: 'string' },
-  only: { type: 'string', multiple: true, default: [] as string[] },
-  skip: { type: 'string', multiple: true, default: [] as string[] },
-  'only-failed': { type: 'string' },
-  'known-failures': { type: 'string' },
-  slow: { type: 'boolean', default: false },
-  bail: { type: 'boolean', default: false },
-  junit: { type: 'string' },
-  json: { type: 'string' },
-  markdown: { type: 'string' },
-  seed: { type: 'string' },
-  timeout: { type: 'string', default: '30' },
-  list: { type: 'boolean', default: false },
-  version: { type: 'boolean', default: false },
-  help: { type: 'boolean', default: false },
-} as const;
+interface ContractTestOptions {
+  baseUrl?: URL;
+  only: string[];
+  skip: string[];
+  onlyFailed?: string;
+  knownFailures?: string;
+  slow?: boolean;
+  bail?: boolean;
+  junit?: string;
+  json?: string;
+  markdown?: string;
+  seed?: string;
+  timeout: number;
+  list?: boolean;
+}
 
-const HELP = `Checks whether a service implements the contract of the social posting service, version ${version}.
-
-  contract-test --base-url URL [options]
-
-  --base-url URL         the address of the service, including its path: https://host/api/v1
-  --only PATTERN         checks only these rules; can be repeated
-  --skip PATTERN         skips these rules; can be repeated
-  --only-failed FILE     checks only the rules that failed in an earlier --json report
-  --known-failures FILE  rules that may fail: one id per line; # starts a comment
-  --slow                 also checks slow rules
-  --bail                 stops after the first failure that is not known
-  --junit FILE           writes a JUnit XML report
-  --json FILE            writes a JSON report
-  --markdown FILE        writes a Markdown report, for a CI summary
-  --seed SEED            uses the same account names as an earlier run
-  --timeout SECONDS      the longest time without data from the service (default: 30)
-  --list                 prints the selected rules and exits
-  --version, --help
-
+const DETAILS = `
 A pattern is a rule id (posts.list.offset.feed) or a prefix of it up to a dot (posts.list); * matches any characters.
 Exit codes: 0 no failures except known ones, 1 a rule failed, 2 no rule was checked, 130 interrupted.`;
 
@@ -58,25 +38,21 @@ const NOT_RUN = 2;
 /** The exit code that shells report for Ctrl-C: 128 plus the number of SIGINT. */
 const INTERRUPTED = 130;
 
-type Arguments = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
-
-function parseTimeoutMs(text: string): number {
-  const timeoutMs = Number(text) * 1000;
-  if (!(timeoutMs > 0 && Number.isFinite(timeoutMs)))
-    throw new CommandError(`--timeout: "${text}" must be a positive number of seconds`);
-  return timeoutMs;
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds > 0 && Number.isFinite(seconds))) throw new InvalidArgumentError('It must be a positive number.');
+  return seconds;
 }
 
-function parseBaseUrl(text: string | undefined): URL {
-  if (text === undefined) throw new CommandError('--base-url is required; --help lists the options');
+function parseBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}${url.pathname}`)
-    throw new CommandError(`--base-url: "${text}" must be an http or https URL without query and credentials`);
+    throw new InvalidArgumentError('It must be an http or https URL without query and credentials.');
   return url;
 }
 
 /** Returns the ids of the rules to check. */
-async function selectIds({ only, skip, 'only-failed': onlyFailed, slow }: Arguments): Promise<Set<string>> {
+async function selectIds({ only, skip, onlyFailed, slow }: ContractTestOptions): Promise<Set<string>> {
   const rules = allRules.filter((rule) => slow || !rule.slow);
   for (const pattern of [...only, ...skip]) {
     if (!allRules.some(({ id }) => idMatcher([pattern])(id)))
@@ -129,37 +105,27 @@ async function checkIsWritable(file: string): Promise<void> {
   }
 }
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({ options: OPTIONS });
-  if (values.help || values.version) {
-    console.log(values.help ? HELP : version);
-    return PASSED;
-  }
-  const { seed = randomBytes(6).toString('hex'), bail, slow } = values;
-  const timeoutMs = parseTimeoutMs(values.timeout);
-  const baseUrl = values.list ? undefined : parseBaseUrl(values['base-url']);
-  const ids = await selectIds(values);
-  const knownFailuresFile = values['known-failures'];
+async function main(options: ContractTestOptions, command: Command): Promise<number> {
+  const { baseUrl, list, knownFailures: knownFailuresFile, bail = false, slow = false } = options;
+  const { seed = randomBytes(6).toString('hex') } = options;
+  if (!baseUrl && !list) command.error('error: --base-url is missing');
+  const ids = await selectIds(options);
   const knownFailures = new Set(knownFailuresFile === undefined ? [] : await readIdList(knownFailuresFile));
   for (const id of knownFailures) {
     if (!allRules.some((rule) => rule.id === id)) console.error(`${knownFailuresFile}: no rule has the id ${id}`);
   }
-  if (!baseUrl) {
+  if (!baseUrl || list) {
     const selected = allRules.filter(({ id }) => ids.has(id));
     console.log(selected.map(({ id, sentence }) => `${id}: ${sentence}`).join('\n'));
     return PASSED;
   }
   const reports = REPORTS.flatMap(([format, render]) => {
-    const file = values[format];
+    const file = options[format];
     return file === undefined ? [] : [{ file, render }];
   });
   for (const { file } of reports) await checkIsWritable(file);
 
-  let bar: ReturnType<typeof createProgressBar> | undefined;
-  const clearProgress = () => {
-    bar?.stop();
-    bar = undefined;
-  };
+  const progress = createProgressDisplay();
   const context = { baseUrl: baseUrl.href.replace(/\/$/, ''), seed, knownFailuresFile };
   const writeReports = async (result: Run) => {
     for (const { file, render } of reports) await writeFile(file, `${render(result, context)}\n`);
@@ -168,22 +134,19 @@ async function main(): Promise<number> {
   const result = await run({
     baseUrl,
     seed,
-    timeoutMs,
+    timeoutMs: options.timeout * 1000,
     bail,
     slow,
     selects: (id) => ids.has(id),
     isKnown: (id) => knownFailures.has(id),
     ...interruptSignals(),
-    onProgress(done, total) {
-      bar ??= createProgressBar('rules', total);
-      bar.update(done);
-    },
+    onProgress: (done, total) => progress.report('rules', done, total),
     log(line) {
-      clearProgress();
+      progress.clear();
       console.error(line);
     },
     onRulesChecked: writeReports,
-  }).finally(clearProgress);
+  }).finally(progress.clear);
 
   console.log(textReport(result, context));
   await writeReports(result);
@@ -191,12 +154,27 @@ async function main(): Promise<number> {
   return result.outcomes.some(isUnexpectedFailure) ? FAILED : PASSED;
 }
 
-process.exitCode = await main().catch((error) => {
-  const isExpected =
-    error instanceof CommandError ||
-    error instanceof NoResponseError ||
-    'syscall' in error ||
-    String(error.code).startsWith('ERR_PARSE_ARGS');
-  console.error(isExpected ? error.message : error);
-  return NOT_RUN;
-});
+const command = createCommand(
+  'contract-test',
+  `Checks whether a service implements the contract of the social posting service, version ${version}.`,
+)
+  .name('contract-test')
+  .version(version, '--version')
+  .option('--base-url <url>', 'the address of the service, including its path: https://host/api/v1', parseBaseUrl)
+  .option('--only <pattern...>', 'checks only these rules', [])
+  .option('--skip <pattern...>', 'skips these rules', [])
+  .option('--only-failed <file>', 'checks only the rules that failed in an earlier --json report')
+  .option('--known-failures <file>', 'rules that may fail: one id per line; # starts a comment')
+  .option('--slow', 'also checks slow rules')
+  .option('--bail', 'stops after the first failure that is not known')
+  .option('--junit <file>', 'writes a JUnit XML report')
+  .option('--json <file>', 'writes a JSON report')
+  .option('--markdown <file>', 'writes a Markdown report, for a CI summary')
+  .option('--seed <seed>', 'uses the same account names as an earlier run')
+  .option('--timeout <seconds>', 'the longest time without data from the service', parseSeconds, 30)
+  .option('--list', 'prints the selected rules and exits')
+  .addHelpText('after', DETAILS)
+  .action(async (options: ContractTestOptions) => {
+    process.exitCode = await main(options, command);
+  });
+await runCommand(command, NOT_RUN);

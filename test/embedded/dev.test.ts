@@ -37,25 +37,33 @@ t.test('dev restarts the service after changes, and ends it when its terminal cl
   const untilTitled = (title: string) => until(async () => (await get('API', '/openapi.json'))?.info.title === title);
   await untilTitled('Social posting service');
 
+  // The watcher must not lose a file that has been replaced before.
   await replaceIn('openapi.yaml', 'title: Social posting service', 'title: Another title');
   await untilTitled('Another title');
   t.match(output(), /^Wrote generated\/openapi\.json\b.*\.$/m);
+  await replaceIn('openapi.yaml', 'title: Another title', 'title: A third title');
+  await untilTitled('A third title');
 
+  const untilAlive = (status: string) => until(async () => (await get('Operations', '/livez'))?.status === status);
   await replaceIn('handlers/http/ops.ts', "{ status: 'ok' }", "{ status: 'changed' }");
-  const isChanged = async () => (await get('Operations', '/livez'))?.status === 'changed';
-  await until(isChanged);
+  await untilAlive('changed');
+  await replaceIn('handlers/http/ops.ts', "{ status: 'changed' }", "{ status: 'changed again' }");
+  await untilAlive('changed again');
 
   await replaceIn('handlers/http/ops.ts', 'export function', 'export export function');
-  await until(() => output().includes('[ERROR]'));
-  // The service keeps running while the code does not build.
-  await until(isChanged);
+  await until(() => output().includes('The service is still the previous build. Waiting for a change.\n'));
+  t.match(output(), '[ERROR]');
+  await untilAlive('changed again');
+
+  await replaceIn('handlers/http/ops.ts', 'export export function', 'throw new Error();\nexport function');
+  await until(() => output().includes('The service has stopped. Waiting for a change.\n'));
+  await replaceIn('handlers/http/ops.ts', 'throw new Error();\n', '');
+  await untilAlive('changed again');
 
   const exited = once(child, 'exit');
   child.kill('SIGHUP');
   t.same(await exited, [0, null]);
   t.equal(await get('Operations', '/livez'), undefined);
-  // The next test starts from code that builds.
-  await replaceIn('handlers/http/ops.ts', 'export export function', 'export function');
 });
 
 t.test('the service ends when the dev command is killed', async (t) => {

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { openBareStores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { startService } from '../../handlers/service.js';
-import { expectRefusedStart, runCommand, spawnService, startProcess } from '../support/processes.js';
+import { expectRefusedStart, spawnService, startProcess } from '../support/processes.js';
 import { freshDataDirectory, silentLog, temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { openConnection } from '../support/wire.js';
@@ -87,15 +87,6 @@ t.test('fails to start, with one line, if a directory, address, port or bucket c
   ];
   for (const [environment, text] of refused)
     await expectRefusedStart(t, { DATA_DIR: await freshDataDirectory(t), ...environment }, text);
-});
-
-t.test('npm run migrate refuses arguments, and then migrates nothing', async (t) => {
-  const DATA_DIR = join(await temporaryDirectory(t), 'data');
-  t.match(await runCommand(t, ['migrate', '--dry-run'], { DATA_DIR }), {
-    code: 1,
-    output: "Unknown option '--dry-run'",
-  });
-  t.notOk(existsSync(DATA_DIR));
 });
 
 t.test('a start that fails releases what it has opened', async (t) => {

@@ -111,7 +111,6 @@ t.test('prints one line if it cannot run', async (t) => {
   const refused: [options: string[], variables: NodeJS.ProcessEnv, line: RegExp][] = [
     [[], {}, /^\S+ does not contain a database\n$/],
     [[], empty, /^These stores are not set up: start the service first\n$/],
-    [['--mend'], {}, /^Unknown option '--mend'.*\n$/],
     [[], { TOKEN_TTL: 'soon' }, /^TOKEN_TTL: [^\n]+\n$/],
     [[], running.environment, /^\S+ is in use by process \d+ of this service: stop it first, [^\n]+\n$/],
     [[], unavailable, /^The postgres store is not available: connect ECONNREFUSED [^\n]*\n$/],

@@ -1,4 +1,4 @@
-import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { temporaryDirectory } from './stores.js';
@@ -10,15 +10,17 @@ export async function copyProject(t: Test, names: readonly string[]) {
   await symlink(join(process.cwd(), 'node_modules'), join(directory, 'node_modules'));
   return {
     directory,
-    /** Replaces the first occurrence of a text in a file of the copy. Throws if there is none. */
+    /** Replaces the first occurrence of a text in a file of the copy, by a new file, as `sed -i` does. Throws if there is none. */
     async replaceIn(file: string, from: string, to: string): Promise<void> {
       const path = join(directory, file);
       const before = await readFile(path, 'utf8');
       if (!before.includes(from)) throw new Error(`${file} does not contain ${from}`);
+      const replacement = join(directory, 'replacement');
       await writeFile(
-        path,
+        replacement,
         before.replace(from, () => to),
       );
+      await rename(replacement, path);
     },
   };
 }
