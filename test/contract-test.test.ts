@@ -6,16 +6,17 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import t, { type Test } from 'tap';
-import { createClient } from '../scripts/contract-test/client.js';
-import { contract, version } from '../scripts/contract-test/document.js';
 import {
   type CheckedResponse,
+  contract,
+  createClient,
+  createLimits,
   describeExchange,
   maskSecrets,
   type RequestContent,
-} from '../scripts/contract-test/exchange.js';
+  version,
+} from '../scripts/contract-test/client/index.js';
 import { findInFeed } from '../scripts/contract-test/fixtures.js';
-import { createLimits } from '../scripts/contract-test/limits.js';
 import { allRules, FULL_RUN_REQUESTS } from '../scripts/contract-test/run.js';
 import { checkContract, failuresIn } from './support/contract-run.js';
 import { listen } from './support/listen.js';

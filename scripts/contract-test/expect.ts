@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { components } from '../../generated/types.js';
-import type { CheckedResponse, Exchange } from './exchange.js';
+import type { CheckedResponse, Exchange } from './client/index.js';
 
 /** Thrown by a rule that fails, with the expectation and the exchange that did not meet it. */
 export class ExpectationError extends Error {

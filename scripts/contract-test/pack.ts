@@ -5,7 +5,7 @@ import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { version } from './document.js';
+import { version } from './client/index.js';
 
 const NAME = 'social-posting-contract-test';
 const FOLDER = '.build/contract-test-package';

@@ -1,6 +1,5 @@
 import { CommandError } from '../support/command-error.js';
-import type { Client, Send } from './client.js';
-import type { ReceivedResponse } from './exchange.js';
+import type { Client, ReceivedResponse, Send } from './client/index.js';
 
 const UNKNOWN_PATH = '/contract-test/no-such-path';
 

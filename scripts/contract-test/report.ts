@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
-import { version } from './document.js';
-import type { ExchangeDescription } from './exchange.js';
+import { type ExchangeDescription, version } from './client/index.js';
 import { isUnexpectedFailure, type Outcome, type Run } from './run.js';
 
 /** The values of a report that are not results of the run. */

@@ -8,11 +8,24 @@
  */
 
 import { setMaxListeners } from 'node:events';
-import { type ClientOptions, createClient, NoResponseError, type Observer, type RequestCounts } from './client.js';
-import { contract } from './document.js';
-import { type CheckedResponse, describeExchange, type ExchangeDescription, maskSecrets, shorten } from './exchange.js';
+import {
+  type Bucket,
+  type BucketState,
+  type CheckedResponse,
+  type ClientOptions,
+  contract,
+  createClient,
+  createLimits,
+  describeExchange,
+  type ExchangeDescription,
+  formatDuration,
+  maskSecrets,
+  NoResponseError,
+  type Observer,
+  type RequestCounts,
+  shorten,
+} from './client/index.js';
 import { ExpectationError, SkippedError } from './expect.js';
-import { type Bucket, type BucketState, createLimits, formatDuration } from './limits.js';
 import { recognize } from './recognize.js';
 import type { Rule, Subject } from './rule.js';
 import { groups } from './rules/index.js';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { insertDashes } from '../support/insert-dashes.js';
-import type { Client, Observer, Send } from './client.js';
-import type { CheckedResponse, RequestContent } from './exchange.js';
+import type { CheckedResponse, Client, Observer, RequestContent, Send } from './client/index.js';
 import { ExpectationError, expectStatus } from './expect.js';
 
 /** A user, or an unauthenticated client, that sends requests. */

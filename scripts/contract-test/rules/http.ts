@@ -1,5 +1,4 @@
-import { contract } from '../document.js';
-import type { CheckedResponse } from '../exchange.js';
+import { type CheckedResponse, contract } from '../client/index.js';
 import { expectEqual, expectErrorShape, expectProblems, expectThat } from '../expect.js';
 import { CROSS_SITE, OTHER_ORIGIN, publicProfile, withCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
