@@ -4,7 +4,6 @@ import { request } from 'node:http';
 import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { parseArgs } from 'node:util';
 import { createBackup } from '../db/backup/create.js';
 import { readInstallation, requireNotMoved } from '../db/installation.js';
 import { openBareStores } from '../db/stores.js';
@@ -16,6 +15,7 @@ import { BACKUP_PATH, controlSocketPath } from '../handlers/control.js';
 import { requireDatabase } from './support/bare-stores.js';
 import { runCommand } from './support/command.js';
 import { CommandError } from './support/command-error.js';
+import { createServiceCommand } from './support/service-command.js';
 
 /** Requests the archive from the service that uses the data directory, through its control socket. */
 async function requestArchive(dataDir: string): Promise<Readable> {
@@ -56,9 +56,7 @@ async function writeArchive(archive: Readable, path: string): Promise<void> {
   await moveFileDurably(partial, path);
 }
 
-await runCommand(async () => {
-  const { to } = parseArgs({ options: { to: { type: 'string' } } }).values;
-  if (to === undefined) throw new CommandError('--to is missing: npm run backup -- --to FILE');
+async function backUp({ to }: { to: string }): Promise<void> {
   const path = resolve(to);
   // The archive replaces a file of this name. It must not replace a device such as /dev/null, or a pipe.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
@@ -84,4 +82,12 @@ await runCommand(async () => {
   }
   if (stores.s3) console.log('Images are stored in S3 and are not part of this backup.');
   console.log(`${to} is complete. It contains secrets: protect it like ${stores.dataDir}.`);
-});
+}
+
+const command = createServiceCommand(
+  'backup',
+  'Writes the data of the embedded stores to a file, also while the service runs.',
+)
+  .requiredOption('--to <file>', 'the file to write')
+  .action(backUp);
+await runCommand(command);

@@ -1,13 +1,11 @@
-import { parseArgs } from 'node:util';
 import { migrate } from '../db/migrate.js';
 import { retryUntilAvailable } from '../db/support/retry.js';
 import { withBareStores } from './support/bare-stores.js';
 import { runCommand } from './support/command.js';
+import { createServiceCommand } from './support/service-command.js';
 
-await runCommand(async () => {
-  // Takes no arguments, and must not migrate the stores if it gets one, such as --help.
-  parseArgs({ options: {} });
-  await withBareStores(async (stores) => {
+const command = createServiceCommand('migrate', 'Applies the migrations of all stores.').action(() =>
+  withBareStores(async (stores) => {
     let applied = 0;
     await retryUntilAvailable(() =>
       migrate(stores, (migration) => {
@@ -16,5 +14,6 @@ await runCommand(async () => {
       }),
     );
     if (applied === 0) console.log('up to date');
-  });
-});
+  }),
+);
+await runCommand(command);

@@ -1,13 +1,11 @@
 import { access } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { restoreBackup } from '../db/backup/restore.js';
 import { readConfig } from '../handlers/config/index.js';
 import { runCommand } from './support/command.js';
 import { CommandError } from './support/command-error.js';
+import { createServiceCommand } from './support/service-command.js';
 
-await runCommand(async () => {
-  const { from } = parseArgs({ options: { from: { type: 'string' } } }).values;
-  if (from === undefined) throw new CommandError('--from is missing: npm run restore -- --from FILE');
+async function restore({ from }: { from: string }): Promise<void> {
   const { stores } = readConfig(process.env);
   if (stores.postgres) {
     throw new CommandError(
@@ -19,4 +17,9 @@ await runCommand(async () => {
   });
   const files = await restoreBackup(from, stores.dataDir);
   console.log(`Restored ${files} files into ${stores.dataDir}. Check them with npm run verify, then run npm start.`);
-});
+}
+
+const command = createServiceCommand('restore', 'Restores a backup into a new DATA_DIR.')
+  .requiredOption('--from <file>', 'a file that npm run backup has written')
+  .action(restore);
+await runCommand(command);

@@ -7,7 +7,8 @@ import { type Config, readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
 import { configWarnings } from '../handlers/config/warnings.js';
 import { startService } from '../handlers/service.js';
-import { printableError } from './support/command.js';
+import { printableError, runCommand } from './support/command.js';
+import { createServiceCommand } from './support/service-command.js';
 import type { PrimaryMessage, WorkerMessage } from './workers.js';
 
 /** Returns a list of the configured stores. It contains only the hosts of URLs, because a URL may contain a password. */
@@ -92,25 +93,29 @@ async function stopAndExit(service: Running, code: number): Promise<never> {
   process.exit(code);
 }
 
-try {
-  // Only `npm run dev` and the primary process open a channel to this process, which stops when the channel closes.
-  const disconnected = once(process, 'disconnect');
-  if (cluster.isPrimary) process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  const config = readConfig(process.env);
-  const log = createLogger(config);
-  // Workers print no warnings: they have other variables, and would repeat each line.
-  if (cluster.isPrimary) for (const warning of configWarnings(config)) log.warn(warning);
-  if (cluster.isPrimary && config.workers > 1) {
-    const { startWorkers } = await import('./workers.js');
-    running = await startWorkers(config, log, () => requestStop(1));
-  } else running = await startHere(config, log);
-  disconnected.then(() => requestStop());
-  if (cluster.isWorker) {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
-    process.on('message', ({ kind }: PrimaryMessage) => kind === 'stop' && requestStop());
-  } else if (exitCode === undefined) console.log(describeService(config, running));
-  if (exitCode !== undefined) await stopAndExit(running, exitCode);
-} catch (error) {
-  console.error(printableError(error));
-  process.exit(1);
+async function start(): Promise<void> {
+  try {
+    // Only `npm run dev` and the primary process open a channel to this process, which stops when the channel closes.
+    const disconnected = once(process, 'disconnect');
+    if (cluster.isPrimary) process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+    const config = readConfig(process.env);
+    const log = createLogger(config);
+    // Workers print no warnings: they have other variables, and would repeat each line.
+    if (cluster.isPrimary) for (const warning of configWarnings(config)) log.warn(warning);
+    if (cluster.isPrimary && config.workers > 1) {
+      const { startWorkers } = await import('./workers.js');
+      running = await startWorkers(config, log, () => requestStop(1));
+    } else running = await startHere(config, log);
+    disconnected.then(() => requestStop());
+    if (cluster.isWorker) {
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
+      process.on('message', ({ kind }: PrimaryMessage) => kind === 'stop' && requestStop());
+    } else if (exitCode === undefined) console.log(describeService(config, running));
+    if (exitCode !== undefined) await stopAndExit(running, exitCode);
+  } catch (error) {
+    console.error(printableError(error));
+    process.exit(1);
+  }
 }
+
+await runCommand(createServiceCommand('start', 'Starts the service.').action(start));

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
+import { createCommand, printableError, runCommand } from './support/command.js';
 import { insertDashes } from './support/insert-dashes.js';
 import { formOf, pngBlob, send } from './support/request.js';
 
-const base = process.env.BASE_URL || 'http://127.0.0.1:3000';
+let base = 'http://127.0.0.1:3000';
 
 const MAX_OUTPUT_CHARS = 320;
 
@@ -222,20 +223,29 @@ const ben = createUser('Ben');
 
 function reportFailure(error: unknown): void {
   process.exitCode = 1;
-  console.error(error instanceof TourFailedError ? error.message : error);
+  console.error(printableError(error));
 }
 
-const interrupt = () => {
-  interrupted = true;
-};
-for (const signal of SIGNALS) process.on(signal, interrupt);
-// A program that reads the output, such as `head`, may exit early.
-for (const output of [process.stdout, process.stderr]) output.on('error', interrupt);
+async function run({ baseUrl }: { baseUrl: string }): Promise<void> {
+  base = baseUrl;
+  const interrupt = () => {
+    interrupted = true;
+  };
+  for (const signal of SIGNALS) process.on(signal, interrupt);
+  // A program that reads the output, such as `head`, may exit early.
+  for (const output of [process.stdout, process.stderr]) output.on('error', interrupt);
 
-console.log(`Two people meet at ${base}\n`);
-await runTour(ada, ben).catch(reportFailure);
-deleting = true;
-for (const user of [ada, ben]) await retryWhileLimited(() => deleteAccount(user)).catch(reportFailure);
-if (!process.exitCode)
-  await step('Ada’s token is no longer valid', 401, 'GET /auth/me', { user: ada }).catch(reportFailure);
-if (!process.exitCode) console.log(`Next: send requests from the browser, at ${new URL('/docs', base)}`);
+  console.log(`Two people meet at ${base}\n`);
+  await runTour(ada, ben).catch(reportFailure);
+  deleting = true;
+  for (const user of [ada, ben]) await retryWhileLimited(() => deleteAccount(user)).catch(reportFailure);
+  if (process.exitCode) return;
+  await step('Ada’s token is no longer valid', 401, 'GET /auth/me', { user: ada });
+  console.log(`Next: send requests from the browser, at ${new URL('/docs', base)}`);
+}
+
+await runCommand(
+  createCommand('tour', 'Shows the operations of a running service: two people meet, and delete their accounts again.')
+    .option('--base-url <url>', 'the address of the service', base)
+    .action(run),
+);

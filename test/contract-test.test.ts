@@ -291,18 +291,30 @@ t.test('accepts a base URL with a path, a gateway, and an implementation without
 t.test('exits with 2 and one line if it cannot run', async (t) => {
   const unreachable = 'http://127.0.0.1:1';
   for (const [args, line] of [
-    [[], /^--base-url is required; /],
-    [['--base-url', 'http://here/v1?x'], /^--base-url: .* without query and credentials$/],
     [['--base-url', unreachable, '--only', 'no.such*'], /^no rule has an id like "no.such\*"$/],
     [['--base-url', unreachable, '--only', 'likes', '--skip', '*'], /^no rule is selected; slow rules need --slow$/],
     [['--base-url', unreachable, '--json', '.'], /^EISDIR: /],
     [['--base-url', unreachable, '--json', 'no-such-folder/'], /^EISDIR: /],
     [['--base-url', unreachable], /^Contract .*\nno response to POST \/auth\/login: .*ECONNREFUSED/],
+    [['--base-url', service.url.replace('http:', 'https:')], /: the server does not use TLS, try http:/],
   ] as [string[], RegExp][]) {
     const { code, output } = await runContractTest(t, ...args);
     t.equal(code, 2, args.join(' '));
     t.match(output.trimEnd(), line);
     t.equal(output.trimEnd().split('\n').length, output.startsWith('Contract') ? 2 : 1, output);
+  }
+});
+
+t.test('exits with 2 and lists the options if one is missing or invalid', async (t) => {
+  for (const [args, line] of [
+    [[], /^error: --base-url is missing$/m],
+    [['--base-url', 'http://here/v1?x'], /^error: option '--base-url <url>' .* without query and credentials\.$/m],
+    [['--base-url', 'http://here', '--bail'], /^error: unknown option '--bail'$/m],
+  ] as [string[], RegExp][]) {
+    const { code, output } = await runContractTest(t, ...args);
+    t.equal(code, 2, args.join(' '));
+    t.match(output, line);
+    t.match(output, /^Usage: contract-test \[options\]$/m);
   }
 });
 

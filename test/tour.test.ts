@@ -8,7 +8,7 @@ import { startTestService } from './support/service.js';
 import { expectEmptyStores } from './support/store-contents.js';
 
 /** Runs the tour as `npm run tour` does. */
-const runTour = (t: Test, BASE_URL: string) => runCommand(t, ['tour'], { BASE_URL });
+const runTour = (t: Test, url: string) => runCommand(t, ['tour', '--base-url', url], {});
 
 /** Starts an HTTP proxy to a service. `intercept` may replace the response to a request with a status, or lose it. */
 async function startInterceptor(
@@ -121,7 +121,7 @@ t.test('deletes its accounts on Ctrl-C, even if the signal arrives again during 
     if (request === 'POST /posts/create' || request === 'DELETE /profiles/me') child?.kill('SIGINT');
     return undefined;
   });
-  const tour = spawnNode(t, [script('tour')], { BASE_URL: url });
+  const tour = spawnNode(t, [script('tour'), '--base-url', url], {});
   child = tour.child;
   t.same(await once(child, 'close'), [1, null]);
   t.match(tour.output(), /^Interrupted\.$/m);
@@ -130,7 +130,7 @@ t.test('deletes its accounts on Ctrl-C, even if the signal arrives again during 
 });
 
 t.test('deletes its accounts without a stack trace if the reader of its output exits, as `head` does', async (t) => {
-  const { child, output } = spawnNode(t, [script('tour')], { BASE_URL: service.url });
+  const { child, output } = spawnNode(t, [script('tour'), '--base-url', service.url], {});
   child.stdout.on('data', () => output().includes('Ada logs in') && child.stdout.destroy());
   t.same(await once(child, 'close'), [1, null]);
   t.match(output(), /^Interrupted\.\n$/m);

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
+import { closestMatch } from 'leven';
 import { createAddressSet, includesAddress } from '../addresses.js';
-import type { Config } from './index.js';
+import { type Config, VARIABLE_NAMES } from './index.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 const YEAR_SECONDS = 365 * DAY_SECONDS;
@@ -45,4 +46,19 @@ function isLarge(range: string): boolean {
   // An IPv4-mapped range counts as IPv4: `::ffff:10.0.0.0/104` is 10.0.0.0/8.
   const isMapped = bits >= 96 && includesAddress(IPV4_MAPPED, address);
   return isMapped ? bits - 96 < MIN_PREFIX_BITS.ipv4 : bits < MIN_PREFIX_BITS.ipv6;
+}
+
+/** Shorter names are too similar to unrelated ones: HOST and HOME. */
+const MIN_COMPARED_LENGTH = 6;
+const MAX_TYPOS = 2;
+
+/** Returns a line for each variable that the service does not read, but whose name is similar to one that it reads. */
+export function misspelledVariables(environment: NodeJS.ProcessEnv): string[] {
+  const candidates = VARIABLE_NAMES.filter(({ length }) => length >= MIN_COMPARED_LENGTH);
+  return Object.keys(environment).flatMap((name) => {
+    // Container platforms derive names such as NEO4J_PORT, which is similar to NEO4J_POOL, from those of other services.
+    if (VARIABLE_NAMES.includes(name) || name.endsWith('_PORT')) return [];
+    const known = closestMatch(name, candidates, { maxDistance: MAX_TYPOS });
+    return known === undefined ? [] : [`${name} is not a variable of this service. Did you mean ${known}?`];
+  });
 }

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { runCommand } from '../support/command.js';
+import { Option } from 'commander';
+import { createCommand, parseInteger, runCommand } from '../support/command.js';
 import { CommandError } from '../support/command-error.js';
 import { type Progress, showProgress } from '../support/progress.js';
 import { table } from '../support/table.js';
@@ -17,35 +17,22 @@ import { type ServerName, type Servers, withServers } from './servers.js';
 import { removeStores, STACK, storeServers } from './stores.js';
 import { selectWorkloads, WORKLOADS } from './workloads.js';
 
-const USAGE = `npm run bench -- [--only NAME] [--quick] [--against CHECKOUT] [--rounds N] [--seconds N] [--publish]
+interface BenchOptions {
+  only?: string;
+  quick?: boolean;
+  /** The directory of another checkout. */
+  against?: string;
+  rounds?: number;
+  seconds?: number;
+  publish?: boolean;
+}
 
-Measures the service's requests per second relative to baselines, on embedded stores, or on real servers if started by
-npm run services -- run -- npm run bench. --quick only checks that the service and the baselines send the same responses: it
-uses too little data for meaningful figures. --against also measures the service of another checkout, in the same rounds.
---publish writes the results into scripts/bench; it cannot be combined with --quick or --only. NAME is one of
-${WORKLOADS.map(({ name }) => name).join(', ')}.`;
+/** The options with their defaults. */
+type Options = ReturnType<typeof completeOptions>;
 
-/** `against` is the directory of another checkout. */
-type Options = ReturnType<typeof readOptions>;
-
-function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      only: { type: 'string' },
-      quick: { type: 'boolean', default: false },
-      publish: { type: 'boolean', default: false },
-      against: { type: 'string' },
-      rounds: { type: 'string' },
-      seconds: { type: 'string' },
-    },
-  });
-  const { only, quick, publish } = values;
-  const [rounds, seconds] = [Number(values.rounds ?? (quick ? 1 : 5)), Number(values.seconds ?? (quick ? 0.5 : 3))];
-  if (!(rounds > 0) || !(seconds > 0) || selectWorkloads(only).length === 0) throw new CommandError(USAGE);
-  if (publish && (quick || only !== undefined))
-    throw new CommandError('--publish cannot be combined with --quick or --only');
-  const against = values.against && resolve(values.against);
-  return { only, quick, publish, against, rounds, seconds, warmUpSeconds: quick ? 0 : 2 };
+function completeOptions({ only, quick = false, publish = false, against, ...values }: BenchOptions) {
+  const { rounds = quick ? 1 : 5, seconds = quick ? 0.5 : 3 } = values;
+  return { only, quick, publish, against: against && resolve(against), rounds, seconds, warmUpSeconds: quick ? 0 : 2 };
 }
 
 const QUICK_LEVELS = [8];
@@ -99,8 +86,8 @@ async function publish({ against, rounds, seconds }: Options, outcomes: readonly
   await writeFile(readme, replaceResults(await readFile(readme, 'utf8'), STACK, results));
 }
 
-await runCommand(async () => {
-  const options = readOptions();
+async function run(values: BenchOptions): Promise<void> {
+  const options = completeOptions(values);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruption.abort());
   if (options.against) execFileSync('npm', ['run', '--silent', 'build'], { cwd: options.against, stdio: 'inherit' });
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
@@ -117,4 +104,17 @@ await runCommand(async () => {
     await rm(folder, { recursive: true, force: true });
     await removeStores();
   }
-}, 2);
+}
+
+const command = createCommand(
+  'bench',
+  'Measures requests per second relative to baselines, on embedded stores or on the servers of npm run services.',
+)
+  .addOption(new Option('--only <workload>', 'measures one workload').choices(WORKLOADS.map(({ name }) => name)))
+  .option('--quick', 'only checks that the responses are the same: uses too little data for meaningful figures')
+  .option('--against <checkout>', 'also measures the service in another directory, in the same rounds')
+  .option('--rounds <n>', 'the number of rounds', parseInteger)
+  .option('--seconds <n>', 'the duration of a round', parseInteger)
+  .addOption(new Option('--publish', 'writes the results into scripts/bench').conflicts(['quick', 'only']))
+  .action(run);
+await runCommand(command, 2);

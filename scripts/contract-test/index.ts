@@ -1,38 +1,24 @@
 import { open, writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
-import { CommandError } from '../support/command-error.js';
-import { createProgressBar } from '../support/progress.js';
-import { NoResponseError, version } from './client/index.js';
+import { type Command, InvalidArgumentError } from 'commander';
+import { createCommand, runCommand } from '../support/command.js';
+import { createProgressDisplay } from '../support/progress.js';
+import { version } from './client/index.js';
 import { junitReport } from './junit.js';
 import { jsonReport, textReport } from './report.js';
 import { run } from './run.js';
 import { selectRules } from './selection.js';
 
-const OPTIONS = {
-  'base-url': { type: 'string' },
-  only: { type: 'string', multiple: true, default: [] as string[] },
-  skip: { type: 'string', multiple: true, default: [] as string[] },
-  slow: { type: 'boolean', default: false },
-  junit: { type: 'string' },
-  json: { type: 'string' },
-  list: { type: 'boolean', default: false },
-  version: { type: 'boolean', default: false },
-  help: { type: 'boolean', default: false },
-} as const;
+interface ContractTestOptions {
+  baseUrl?: URL;
+  only: string[];
+  skip: string[];
+  slow?: boolean;
+  junit?: string;
+  json?: string;
+  list?: boolean;
+}
 
-const HELP = `Checks whether a service implements the contract of the social posting service, version ${version}.
-
-  contract-test --base-url URL [options]
-
-  --base-url URL         the address of the service, including its path: https://host/api/v1
-  --only PATTERN         checks only these rules; can be repeated
-  --skip PATTERN         skips these rules; can be repeated
-  --slow                 also checks slow rules
-  --junit FILE           writes a JUnit XML report
-  --json FILE            writes a JSON report
-  --list                 prints the selected rules and exits
-  --version, --help
-
+const DETAILS = `
 A pattern is a rule id (posts.list.offset.feed) or a prefix of it up to a dot (posts.list); * matches any characters.
 Exit codes: 0 no rule failed, 1 a rule failed, 2 no rule was checked, 130 interrupted.`;
 
@@ -43,11 +29,10 @@ const NOT_RUN = 2;
 /** The exit code that shells report for Ctrl-C: 128 plus the number of SIGINT. */
 const INTERRUPTED = 130;
 
-function parseBaseUrl(text: string | undefined): URL {
-  if (text === undefined) throw new CommandError('--base-url is required; --help lists the options');
+function parseBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}${url.pathname}`)
-    throw new CommandError(`--base-url: "${text}" must be an http or https URL without query and credentials`);
+    throw new InvalidArgumentError('It must be an http or https URL without query and credentials.');
   return url;
 }
 
@@ -75,33 +60,24 @@ const REPORTS = [
   ['json', jsonReport],
 ] as const;
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({ options: OPTIONS });
-  if (values.help || values.version) {
-    console.log(values.help ? HELP : version);
-    return PASSED;
-  }
-  const selected = selectRules(values);
-  if (values.list) {
+async function main(options: ContractTestOptions, command: Command): Promise<number> {
+  const { baseUrl, list } = options;
+  if (!baseUrl && !list) command.error('error: --base-url is missing');
+  const selected = selectRules(options);
+  if (!baseUrl || list) {
     console.log(selected.map(({ id, sentence }) => `${id}: ${sentence}`).join('\n'));
     return PASSED;
   }
-  const baseUrl = parseBaseUrl(values['base-url']);
   const reports = REPORTS.flatMap(([format, render]) => {
-    const file = values[format];
+    const file = options[format];
     return file === undefined ? [] : [{ file, render }];
   });
   // If a report could not be written, the results of a long run would be lost.
   for (const { file } of reports) await (await open(file, 'a')).close();
 
-  let bar: ReturnType<typeof createProgressBar> | undefined;
-  let rulesChecked = 0;
-  const clearProgress = () => {
-    bar?.stop();
-    bar = undefined;
-  };
+  const progress = createProgressDisplay();
   const log = (line: string) => {
-    clearProgress();
+    progress.clear();
     console.error(line);
   };
   const address = baseUrl.href.replace(/\/$/, '');
@@ -110,13 +86,9 @@ async function main(): Promise<number> {
     baseUrl,
     selects: (rule) => selected.includes(rule),
     ...interruptSignals(log),
-    onProgress(done, total) {
-      bar ??= createProgressBar('rules', total, rulesChecked);
-      bar.update(done);
-      rulesChecked = done;
-    },
+    onProgress: (done, total) => progress.report('rules', done, total),
     log,
-  }).finally(clearProgress);
+  }).finally(progress.clear);
 
   console.log(textReport(result));
   for (const { file, render } of reports) await writeFile(file, `${render(result, address)}\n`);
@@ -124,12 +96,21 @@ async function main(): Promise<number> {
   return result.results.some(({ verdict }) => verdict === 'failed') ? FAILED : PASSED;
 }
 
-process.exitCode = await main().catch((error) => {
-  const isExpected =
-    error instanceof CommandError ||
-    error instanceof NoResponseError ||
-    'syscall' in error ||
-    String(error.code).startsWith('ERR_PARSE_ARGS');
-  console.error(isExpected ? error.message : error);
-  return NOT_RUN;
-});
+const command = createCommand(
+  'contract-test',
+  `Checks whether a service implements the contract of the social posting service, version ${version}.`,
+)
+  .name('contract-test')
+  .version(version, '--version')
+  .option('--base-url <url>', 'the address of the service, including its path: https://host/api/v1', parseBaseUrl)
+  .option('--only <pattern...>', 'checks only these rules', [])
+  .option('--skip <pattern...>', 'skips these rules', [])
+  .option('--slow', 'also checks slow rules')
+  .option('--junit <file>', 'writes a JUnit XML report')
+  .option('--json <file>', 'writes a JSON report')
+  .option('--list', 'prints the selected rules and exits')
+  .addHelpText('after', DETAILS)
+  .action(async (options: ContractTestOptions) => {
+    process.exitCode = await main(options, command);
+  });
+await runCommand(command, NOT_RUN);

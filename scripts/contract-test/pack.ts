@@ -1,10 +1,9 @@
-/** Packs the contract tests as an npm tarball without dependencies. */
-
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { createCommand, runCommand } from '../support/command.js';
 import { version } from './client/index.js';
 
 const NAME = 'social-posting-contract-test';
@@ -23,42 +22,48 @@ async function readLicenses(inputs: string[]): Promise<string> {
   return (await Promise.all(texts)).join('');
 }
 
-await rm(FOLDER, { recursive: true, force: true });
-await mkdir(FOLDER, { recursive: true });
-const { metafile } = await build({
-  entryPoints: ['scripts/contract-test/index.ts'],
-  outfile: join(FOLDER, 'contract-test.js'),
-  bundle: true,
-  minifySyntax: true,
-  minifyWhitespace: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  metafile: true,
-  logLevel: 'warning',
-  banner: {
-    // CommonJS packages need `require`, which ES modules lack.
-    js: "#!/usr/bin/env node\nimport { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);",
-  },
-});
-const { engines, license } = JSON.parse(await readFile('package.json', 'utf8'));
-const manifest = {
-  name: NAME,
-  version,
-  description: 'Checks whether a service implements the contract of the social posting service',
-  license,
-  type: 'module',
-  bin: { 'contract-test': 'contract-test.js' },
-  imports: { '#openapi.json': './openapi.json' },
-  engines,
-};
-await writeFile(join(FOLDER, 'package.json'), JSON.stringify(manifest, null, 2));
-await writeFile(join(FOLDER, 'LICENSES.txt'), await readLicenses(Object.keys(metafile.inputs)));
-await copyFile('generated/openapi.json', join(FOLDER, 'openapi.json'));
-await copyFile('scripts/contract-test/README.md', join(FOLDER, 'README.md'));
+async function pack(): Promise<void> {
+  await rm(FOLDER, { recursive: true, force: true });
+  await mkdir(FOLDER, { recursive: true });
+  const { metafile } = await build({
+    entryPoints: ['scripts/contract-test/index.ts'],
+    outfile: join(FOLDER, 'contract-test.js'),
+    bundle: true,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    metafile: true,
+    logLevel: 'warning',
+    banner: {
+      // CommonJS packages need `require`, which ES modules lack.
+      js: "#!/usr/bin/env node\nimport { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);",
+    },
+  });
+  const { engines, license } = JSON.parse(await readFile('package.json', 'utf8'));
+  const manifest = {
+    name: NAME,
+    version,
+    description: 'Checks whether a service implements the contract of the social posting service',
+    license,
+    type: 'module',
+    bin: { 'contract-test': 'contract-test.js' },
+    imports: { '#openapi.json': './openapi.json' },
+    engines,
+  };
+  await writeFile(join(FOLDER, 'package.json'), JSON.stringify(manifest, null, 2));
+  await writeFile(join(FOLDER, 'LICENSES.txt'), await readLicenses(Object.keys(metafile.inputs)));
+  await copyFile('generated/openapi.json', join(FOLDER, 'openapi.json'));
+  await copyFile('scripts/contract-test/README.md', join(FOLDER, 'README.md'));
 
-await promisify(execFile)('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', resolve('.build')], {
-  cwd: FOLDER,
-});
-const tarball = join('.build', `${NAME}-${version}.tgz`);
-console.log(`${tarball}  ${((await stat(tarball)).size / 1000).toFixed(0)} kB`);
+  await promisify(execFile)('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', resolve('.build')], {
+    cwd: FOLDER,
+  });
+  const tarball = join('.build', `${NAME}-${version}.tgz`);
+  console.log(`${tarball}  ${((await stat(tarball)).size / 1000).toFixed(0)} kB`);
+}
+
+await runCommand(
+  createCommand('pack:contract-test', 'Packs the contract tests as an npm tarball without dependencies.').action(pack),
+);

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { pathsIn } from '../../db/support/data-directory.js';
-import { type Config, VARIABLE_NAMES } from '../../handlers/config/index.js';
+import type { Config } from '../../handlers/config/index.js';
 import { configWarnings } from '../../handlers/config/warnings.js';
 import { readTokenKeys } from '../../handlers/security/token-keys.js';
 import { type Check, type CheckResult, ok, warning } from './checks.js';
@@ -42,42 +42,4 @@ function checkWorkers({ workers }: Config): CheckResult {
   return workers > cores
     ? warning(`${description}; more workers than cores do not increase throughput`)
     : ok(description);
-}
-
-/** Variables that container platforms derive from the name of a service, such as `REDIS_PORT_6379_TCP`. */
-const PLATFORM_VARIABLE = /_(PORT|SERVICE_HOST|SERVICE_PORT)(_|$)/;
-
-/** Shorter names are too similar to unrelated ones: HOST and HOME. */
-const MIN_COMPARED_LENGTH = 6;
-const MAX_TYPOS = 2;
-
-/**
- * Finds variables that the service does not read, but that begin with a prefix of its variables, or differ from one of them by
- * at most two typos.
- */
-export function checkUnknownVariables(environment: NodeJS.ProcessEnv): CheckResult {
-  const prefixes = new Set(VARIABLE_NAMES.flatMap((name) => /^[A-Z0-9]+_/.exec(name) ?? []));
-  const suspects = Object.keys(environment).flatMap((name) => {
-    if (VARIABLE_NAMES.includes(name) || PLATFORM_VARIABLE.test(name)) return [];
-    const nearest = VARIABLE_NAMES.filter(({ length }) => length >= MIN_COMPARED_LENGTH)
-      .map((known) => ({ known, typos: editDistance(name, known) }))
-      .reduce((best, next) => (next.typos < best.typos ? next : best));
-    if (nearest.typos <= MAX_TYPOS) return [`${name} (${nearest.known}?)`];
-    return prefixes.has(/^[A-Z0-9]+_/.exec(name)?.[0] ?? '') ? [name] : [];
-  });
-  return suspects.length > 0 ? warning(`not read: ${suspects.join(', ')}`) : ok('none');
-}
-
-/** Returns the Levenshtein distance. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...b].entries()) {
-      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -1,9 +1,9 @@
-import { parseArgs } from 'node:util';
 import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
 import { runCommand } from '../support/command.js';
+import { createServiceCommand } from '../support/service-command.js';
 import { table } from '../support/table.js';
 import { type Check, failed, type Row, runChecks } from './checks.js';
-import { checkUnknownVariables, configurationChecks } from './configuration.js';
+import { configurationChecks } from './configuration.js';
 import { machineChecks } from './machine.js';
 import { checkNeo4j } from './neo4j.js';
 import { checkPostgres } from './postgres.js';
@@ -12,7 +12,7 @@ import { checkS3 } from './s3.js';
 import { serviceChecks } from './service.js';
 
 /*
- * Checks a deployment: its configuration, stores and limits. It can run beside the service, because it only reads, except for
+ * Checks the configuration, stores and limits of a deployment, and exits with 1 if a check fails. It can run beside the service, because it only reads, except for
  * probes that leave no data. `npm run verify` checks the contents of the stores. Exits with 1 if a check fails, with 2 on wrong
  * usage.
  */
@@ -22,13 +22,12 @@ const runEach = async (checks: readonly Check[]): Promise<Row[]> =>
   (await Promise.all(checks.map((check) => runChecks([check])))).flat();
 
 async function checkAll(): Promise<Row[]> {
-  const unknownVariables: Check = ['unknown variables', () => checkUnknownVariables(process.env)];
   let config: Config;
   try {
     config = readConfig(process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return runEach([['configuration', () => failed(error.message)], unknownVariables]);
+    return runEach([['configuration', () => failed(error.message)]]);
   }
   const { stores, redis, workers } = config;
   // Checks one store after the other: loading a driver would delay the responses of other stores and distort the comparison of
@@ -36,7 +35,7 @@ async function checkAll(): Promise<Row[]> {
   const postgres = stores.postgres && (await checkPostgres(stores.postgres, stores, workers));
   const installation = postgres?.installation;
   return [
-    ...(await runEach([...configurationChecks(config), unknownVariables])),
+    ...(await runEach(configurationChecks(config))),
     ...(postgres?.rows ?? []),
     ...(stores.neo4j ? await checkNeo4j(stores.neo4j, workers, installation) : []),
     ...(stores.s3 ? await checkS3(stores.s3, installation) : []),
@@ -50,11 +49,13 @@ function summarize(rows: readonly Row[]): string {
   return `${count('failed')} failed, ${count('warning')} warnings. To check the contents of the stores: npm run verify`;
 }
 
-await runCommand(async () => {
-  parseArgs({ options: {} });
-  const rows = await checkAll();
-  console.log(`${table(rows)}\n\n${summarize(rows)}`);
-  process.exitCode = rows.some(({ result }) => result === 'failed') ? 1 : 0;
-}, 2);
+const command = createServiceCommand('doctor', 'Checks a deployment: its configuration, stores and limits.').action(
+  async () => {
+    const rows = await checkAll();
+    console.log(`${table(rows)}\n\n${summarize(rows)}`);
+    process.exitCode = rows.some(({ result }) => result === 'failed') ? 1 : 0;
+  },
+);
+await runCommand(command, 2);
 // Drivers may still wait for unresponsive stores.
 process.exit();

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { parseArgs, parseEnv } from 'node:util';
+import { parseEnv } from 'node:util';
 import { pathsIn } from '../../db/support/data-directory.js';
 import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
@@ -9,13 +9,9 @@ import { requireDatabase } from '../support/bare-stores.js';
 import { runCommand } from '../support/command.js';
 import { CommandError } from '../support/command-error.js';
 import { showProgress } from '../support/progress.js';
+import { createServiceCommand } from '../support/service-command.js';
 import { move, type Outcome } from './move.js';
 import { openMoveStores } from './stores.js';
-
-const USAGE = `npm run move -- --to FILE
-
-Moves accounts, posts, relations and images from the stores in the environment variables to those in FILE, which contains
-lines of NAME=value. Stop the service first. An interrupted move continues when you run the command again.`;
 
 /** Moves to the stores in the file. Returns the exit code. */
 async function moveTo(path: string): Promise<number> {
@@ -90,8 +86,9 @@ async function tokenKeyAdvice(source: Config, target: Config): Promise<string | 
   return `To keep users logged in, ${instruction}.`;
 }
 
-await runCommand(async () => {
-  const { values } = parseArgs({ options: { to: { type: 'string' } } });
-  if (values.to === undefined) throw new CommandError(USAGE);
-  process.exitCode = await moveTo(values.to);
-});
+const command = createServiceCommand('move', 'Moves all data to other stores, while the service is stopped.')
+  .requiredOption('--to <file>', 'the variables of the other stores, with lines of NAME=value')
+  .action(async ({ to }: { to: string }) => {
+    process.exitCode = await moveTo(to);
+  });
+await runCommand(command);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { type Command, Option } from 'commander';
 import { findAccounts } from '../../db/accounts.js';
 import { migrate } from '../../db/migrate.js';
 import type { BareStores } from '../../db/stores.js';
@@ -10,66 +10,16 @@ import { FIELD_MESSAGES, type FieldCode } from '../../handlers/error-codes.js';
 import { passwordProblems } from '../../handlers/policy/passwords.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import { withBareStores } from '../support/bare-stores.js';
-import { runCommand } from '../support/command.js';
+import { parseInteger, runCommand } from '../support/command.js';
 import { CommandError } from '../support/command-error.js';
 import { insertDashes } from '../support/insert-dashes.js';
 import { showProgress } from '../support/progress.js';
+import { createServiceCommand } from '../support/service-command.js';
 import { table } from '../support/table.js';
 import { seedDemo } from './demo.js';
 import { DEMO_PASSWORD } from './demo-data.js';
 import { type Population, problemsOf } from './population.js';
 import { seed } from './seed.js';
-
-const USAGE = `npm run seed -- --demo
-npm run seed -- --accounts N [--posts N] [--likes N] [--friends N] [--private PERCENT]
-                [--popular-post LIKES] [--popular-person FRIENDS] [--seed N] [--password PASSWORD]
-
-Adds accounts, posts and relations to the stores that the environment variables select. --demo adds the few people and posts of
-the examples in openapi.yaml. --accounts and the other options add generated ones. --likes is the total number of likes,
---friends the number of friends of each account. --popular-post gives the newest post at least this number of likes, and
---popular-person the first account at least this number of friends. --seed selects the random data. All generated accounts get
-the same password: the given one, or a random one that is printed.`;
-
-function readArguments(): { population: Population; password: string | undefined } | 'demo' {
-  const numberOption = { type: 'string', default: '0' } as const;
-  const { values } = parseArgs({
-    options: {
-      demo: { type: 'boolean', default: false },
-      accounts: numberOption,
-      posts: numberOption,
-      likes: numberOption,
-      friends: numberOption,
-      private: numberOption,
-      'popular-post': numberOption,
-      'popular-person': numberOption,
-      seed: { type: 'string', default: '1' },
-      password: { type: 'string' },
-    },
-  });
-  const { demo, password, ...numbers } = values;
-  const readNumber = (name: keyof typeof numbers) => {
-    const value = numbers[name];
-    if (!/^\d{1,9}$/.test(value)) throw new CommandError(`--${name}: "${value}" is not an integer from 0 to 999999999`);
-    return Number(value);
-  };
-  const population = {
-    accounts: readNumber('accounts'),
-    posts: readNumber('posts'),
-    likes: readNumber('likes'),
-    friends: readNumber('friends'),
-    privatePercent: readNumber('private'),
-    popularPostLikes: readNumber('popular-post'),
-    popularPersonFriends: readNumber('popular-person'),
-    seed: readNumber('seed'),
-  };
-  if (demo && process.argv.length > 3) throw new CommandError('--demo takes no other options');
-  if (demo) return 'demo';
-  if (population.accounts === 0) throw new CommandError(USAGE);
-  const passwordCodes = password === undefined ? [] : newPasswordProblems(password);
-  const problems = [...problemsOf(population), ...passwordCodes.map((code) => `--password ${FIELD_MESSAGES[code]}`)];
-  if (problems.length > 0) throw new CommandError(problems.join('\n'));
-  return { population, password };
-}
 
 /** The limits of the schema `Password`. */
 const PASSWORD_LENGTH = { min: 12, max: 128 };
@@ -109,9 +59,45 @@ async function addGenerated(stores: BareStores, population: Population, password
   console.log(`Log in as ${first?.email} with the password ${password}. All of these accounts have this password.`);
 }
 
-await runCommand(async () => {
-  const wanted = readArguments();
-  if (wanted === 'demo') return addDemo();
-  const { population, password = generatePassword() } = wanted;
+interface SeedOptions {
+  demo?: boolean;
+  accounts: number;
+  posts: number;
+  likes: number;
+  friends: number;
+  private: number;
+  popularPost: number;
+  popularPerson: number;
+  seed: number;
+  password?: string;
+}
+
+async function run(options: SeedOptions, command: Command): Promise<void> {
+  const { demo, password = generatePassword(), ...numbers } = options;
+  if (demo) return addDemo();
+  if (numbers.accounts === 0) command.error('error: expected --demo or --accounts');
+  const { private: privatePercent, popularPost: popularPostLikes, popularPerson: popularPersonFriends } = numbers;
+  const population = { ...numbers, privatePercent, popularPostLikes, popularPersonFriends };
+  const passwordProblems = newPasswordProblems(password).map((code) => `--password ${FIELD_MESSAGES[code]}`);
+  const problems = [...problemsOf(population), ...passwordProblems];
+  if (problems.length > 0) throw new CommandError(problems.join('\n'));
   await withBareStores((stores) => addGenerated(stores, population, password));
-});
+}
+
+const command = createServiceCommand('seed', 'Adds accounts, posts and relations, for demos and tests.')
+  .option('--accounts <n>', 'the number of generated accounts', parseInteger, 0)
+  .option('--posts <n>', 'the number of their posts', parseInteger, 0)
+  .option('--likes <n>', 'the total number of likes', parseInteger, 0)
+  .option('--friends <n>', 'the number of friends of each account', parseInteger, 0)
+  .option('--private <percent>', 'how many of the accounts are private', parseInteger, 0)
+  .option('--popular-post <likes>', 'the minimum number of likes of the newest post', parseInteger, 0)
+  .option('--popular-person <friends>', 'the minimum number of friends of the first account', parseInteger, 0)
+  .option('--seed <n>', 'selects the random data', parseInteger, 1)
+  .option('--password <password>', 'the password of all generated accounts (default: a random one, which is printed)')
+  .addOption(
+    new Option('--demo', 'adds the few people and posts of the examples in openapi.yaml').conflicts([
+      ...['accounts', 'posts', 'likes', 'friends', 'private', 'popularPost', 'popularPerson', 'seed', 'password'],
+    ]),
+  )
+  .action(run);
+await runCommand(command);

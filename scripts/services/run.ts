@@ -10,8 +10,7 @@ import { variables } from './variables.js';
  * Starts the servers, runs a command with their variables, and stops the servers that were not running before. Returns the
  * exit code of the command.
  */
-export async function run([command, ...args]: string[]): Promise<number> {
-  if (command === undefined) throw new CommandError('Expected a command: npm run services -- run -- npm test');
+export async function run([command = '', ...args]: string[]): Promise<number> {
   let receivedSignal: NodeJS.Signals | undefined;
   let handleSignal = (signal: NodeJS.Signals) => {
     receivedSignal = signal;

@@ -1,39 +1,37 @@
-import { BadArchiveError } from '../../db/backup/archive.js';
-import { DataDirectoryNotEmptyError } from '../../db/backup/restore.js';
-import { StoresDisagreeError } from '../../db/installation.js';
-import { DatabaseNotOpenedError } from '../../db/postgres/embedded/server.js';
-import { DiskFullError } from '../../db/postgres/free-space.js';
-import { DataDirectoryInUseError, UnfinishedRestoreError } from '../../db/support/data-directory.js';
+import { Command, InvalidArgumentError } from 'commander';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { ConfigError } from '../../handlers/config/index.js';
-import { CommandError } from './command-error.js';
 
-/** Runs the main function of a command. If it throws, prints the error and sets the exit code. */
-export async function runCommand(main: () => Promise<void>, errorCode = 1): Promise<void> {
+/** The exit code after an unknown option, a surplus argument or an invalid value. */
+const WRONG_USAGE = 2;
+
+/** Creates the command that `npm run NAME` runs. Errors in its arguments are printed with its options. */
+export function createCommand(name: string, description: string): Command {
+  return new Command(`npm run ${name} --`)
+    .description(description)
+    .option('--env-file <file>', 'reads environment variables from this file, with lines of NAME=value')
+    .showHelpAfterError()
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
+    .on('option:env-file', (file: string) => process.loadEnvFile(file));
+}
+
+/** Parses the arguments and runs the command. If it throws, prints the error and sets the exit code. */
+export async function runCommand(command: Command, errorCode = 1): Promise<void> {
   try {
-    await main();
+    await command.parseAsync();
   } catch (error) {
     console.error(printableError(error));
     process.exitCode = errorCode;
   }
 }
 
-/** Errors whose message is enough for an operator to fix the problem. */
-const EXPECTED_ERRORS = [
-  BadArchiveError,
-  ConfigError,
-  DataDirectoryInUseError,
-  DataDirectoryNotEmptyError,
-  DatabaseNotOpenedError,
-  DiskFullError,
-  CommandError,
-  StoresDisagreeError,
-  UnfinishedRestoreError,
-];
+/** Parses the value of an option. */
+export function parseInteger(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be an integer from 0 to 999999999.');
+  return Number(text);
+}
 
-/** Returns the message of an expected error, and any other error unchanged, to be printed with its stack. */
+/** Returns the message of an error that the user can fix, and any other error unchanged, to be printed with its stack. */
 export function printableError(error: unknown): unknown {
-  if (EXPECTED_ERRORS.some((errorClass) => error instanceof errorClass)) return (error as Error).message;
   if (error instanceof StoreUnavailableError) {
     const { cause } = error;
     // A failed connection to a name with several addresses has no message of its own.
@@ -42,8 +40,8 @@ export function printableError(error: unknown): unknown {
   }
   if (!(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
-  // System call errors name the address, port or path. ERR_PARSE_ARGS errors name the wrong option, and PostgreSQL's 42501
-  // (insufficient privilege) the table or schema.
-  const isExpected = 'syscall' in error || code.startsWith('ERR_PARSE_ARGS') || code === '42501';
+  // The codes of this project's errors are in lowercase, and their messages say what to do. System call errors name the address,
+  // port or path, and PostgreSQL's 42501 (insufficient privilege) the table or schema.
+  const isExpected = 'syscall' in error || /^[a-z_]+$/.test(code) || code === '42501';
   return isExpected ? error.message : error;
 }

@@ -1,37 +1,45 @@
-import { SingleBar } from 'cli-progress';
-
 /** Reports the progress of one step of a long operation. */
 export type Progress = (step: string, done: number, total: number) => void;
 
-/** The interval between two lines of progress if standard error is not a terminal. */
-const LOG_INTERVAL_MS = 10_000;
+const TERMINAL_INTERVAL_MS = 100;
 
-/** Starts a progress bar on standard error. Without a terminal, it prints a line at the start, at the end and regularly. */
-export function createProgressBar(step: string, total: number, done = 0): SingleBar {
-  const bar = new SingleBar({
-    format: '  {step}  {bar} {value} of {total}, {duration_formatted}',
-    barsize: 30,
-    clearOnComplete: true,
-    // The library's own handler would swallow the first Ctrl-C.
-    gracefulExit: false,
-    noTTYOutput: true,
-    notTTYSchedule: LOG_INTERVAL_MS,
-  });
-  bar.start(total, done, { step });
-  return bar;
+/** Without a terminal, a step that takes longer prints a line, and another one after each interval. */
+const LOG_INTERVAL_MS = 5000;
+
+/**
+ * Creates a display of progress on standard error: on a terminal, a line that changes and that `clear` removes. `clear` must be
+ * called at the end, and before other output.
+ */
+export function createProgressDisplay(): { report: Progress; clear(): void } {
+  const { isTTY } = process.stderr;
+  let currentStep: string | undefined;
+  let line = '';
+  let timer: NodeJS.Timeout | undefined;
+
+  const eraseLine = () => isTTY && process.stderr.write('\r\u001b[K');
+  function print(): void {
+    eraseLine();
+    process.stderr.write(isTTY ? line : `${line}\n`);
+  }
+  function clear(): void {
+    clearInterval(timer);
+    eraseLine();
+    currentStep = undefined;
+  }
+  return {
+    report(step, done, total) {
+      line = `  ${step}  ${done} of ${total}`;
+      if (step === currentStep) return;
+      clear();
+      currentStep = step;
+      timer = setInterval(print, isTTY ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS).unref();
+    },
+    clear,
+  };
 }
 
-/** Runs a task and shows its steps on standard error, with a progress bar for each step that has items. */
-export function showProgress<Result>(run: (progress: Progress) => Promise<Result>): Promise<Result> {
-  let bar: SingleBar | undefined;
-  let currentStep: string | undefined;
-  const stopBar = () => bar?.stop();
-  return run((step, done, total) => {
-    if (step !== currentStep) {
-      stopBar();
-      currentStep = step;
-      bar = total > 0 ? createProgressBar(step, total, done) : undefined;
-    }
-    bar?.update(done);
-  }).finally(stopBar);
+/** Runs a task and shows its steps on standard error. */
+export async function showProgress<Result>(run: (progress: Progress) => Promise<Result>): Promise<Result> {
+  const { report, clear } = createProgressDisplay();
+  return run(report).finally(clear);
 }

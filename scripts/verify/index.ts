@@ -1,8 +1,8 @@
-import { parseArgs } from 'node:util';
 import { readConfig } from '../../handlers/config/index.js';
 import { requireDatabase, withBareStores } from '../support/bare-stores.js';
 import { runCommand } from '../support/command.js';
 import { showProgress } from '../support/progress.js';
+import { createServiceCommand } from '../support/service-command.js';
 import { table } from '../support/table.js';
 import type { PendingEntries } from './outbox.js';
 import type { Finding } from './rules.js';
@@ -61,12 +61,16 @@ function formatConclusion(findings: readonly Finding[]): string {
 }
 
 // Exits with 0 if the stores agree, with 1 if they disagree, and with 2 if they could not be checked.
-await runCommand(async () => {
-  const { repair } = parseArgs({ options: { repair: { type: 'boolean', default: false } } }).values;
+async function run({ repair = false }: { repair?: boolean }): Promise<void> {
   requireDatabase(readConfig(process.env).stores);
   await withBareStores(async (stores, log) => {
     const result = await showProgress((progress) => verify(stores, { repair, log, progress }));
     printResult(result, repair);
     process.exitCode = result.findings.some(isViolated) ? 1 : 0;
   });
-}, 2);
+}
+
+const command = createServiceCommand('verify', 'Checks whether the stores agree, and exits with 1 if they disagree.')
+  .option('--repair', 'makes the graph and the image store agree with PostgreSQL')
+  .action(run);
+await runCommand(command, 2);

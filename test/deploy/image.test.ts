@@ -129,7 +129,7 @@ t.test('the image', needsContainers, async (t) => {
     t.equal((await createSender(t, successor.url)('POST', '/auth/login', login)).status, 200);
     t.equal(await successor.stop(), 0);
     t.match(await run([restored], 'node', 'scripts/doctor/index.js'), { output: /\d+ failed, \d+ warnings/ });
-    t.match(await run([restored], 'node', 'scripts/move/index.js'), { output: /--to FILE/ });
+    t.match(await run([restored], 'node', 'scripts/move/index.js'), { output: /--to <file>/ });
   });
 
   t.test('is unhealthy if the service does not respond', async (t) => {

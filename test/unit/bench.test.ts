@@ -30,8 +30,8 @@ t.test('every workload is documented, has all goals, and follows the one that it
 
 t.test('publishes only complete runs', async (t) => {
   for (const options of [['--quick'], ['--only', 'post']]) {
-    const output = '--publish cannot be combined with --quick or --only\n';
-    t.same(await runCommand(t, ['bench/index', '--publish', ...options], {}), { code: 2, output });
+    const output = /^error: option '--publish' cannot be used with option '--(quick|only)/;
+    t.match(await runCommand(t, ['bench/index', '--publish', ...options], {}), { code: 2, output });
   }
 });
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { ConfigError, readConfig, VARIABLE_NAMES } from '../../handlers/config/index.js';
-import { configWarnings } from '../../handlers/config/warnings.js';
+import { configWarnings, misspelledVariables } from '../../handlers/config/warnings.js';
 import { startAndFail } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 
@@ -216,6 +216,25 @@ t.test('does not repeat the value of an invalid URL or list of token keys', asyn
     t.match(messageFor({ TOKEN_KEYS: value }), /^TOKEN_KEYS: /);
     t.notMatch(messageFor({ TOKEN_KEYS: value }), new RegExp(`hunter2|${SECRET}`));
   }
+});
+
+t.test('names variables whose names are similar to those of the service, and no others', async (t) => {
+  const similar = { DATABSE_URL: 'DATABASE_URL', NEO4J_URL: 'NEO4J_URI', DATADIR: 'DATA_DIR', TOKEN_KEY: 'TOKEN_KEYS' };
+  for (const [name, known] of Object.entries(similar)) {
+    const line = `${name} is not a variable of this service. Did you mean ${known}?`;
+    t.same(misspelledVariables({ [name]: 'hush' }), [line]);
+  }
+  const others = [
+    'HOME',
+    'PATH',
+    'HOSTNAME',
+    'NODE_ENV',
+    'AWS_REGION',
+    'NEO4J_PORT',
+    'REDIS_PORT_6379_TCP',
+    'DATABASE_HOST',
+  ];
+  t.same(misspelledVariables(Object.fromEntries([...VARIABLE_NAMES, ...others].map((name) => [name, 'x']))), []);
 });
 
 t.test('warns once about each questionable setting, and not about its safe alternative', async (t) => {
