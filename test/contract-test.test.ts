@@ -376,7 +376,6 @@ t.test('retries a 503 after Retry-After, and returns it after the last retry', a
     observer: { onResponse: () => undefined, onExchange: () => undefined },
     log,
     signal,
-    abortSignal: signal,
   });
   t.teardown(close);
   refusals = 2;

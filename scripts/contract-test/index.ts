@@ -10,8 +10,8 @@ import { selectRules } from './selection.js';
 
 interface ContractTestOptions {
   baseUrl?: URL;
-  only: string[];
-  skip: string[];
+  only?: string[];
+  skip?: string[];
   slow?: boolean;
   junit?: string;
   json?: string;
@@ -39,20 +39,20 @@ function parseBaseUrl(text: string): URL {
 /** A second signal within this time is the same Ctrl-C, which npm has passed on too. */
 const SAME_INTERRUPT_MS = 1000;
 
-/** Returns abort signals: the first Ctrl-C stops the checks, the second one the deletion of the accounts. */
-function interruptSignals(log: (line: string) => void) {
-  const [checking, deleting] = [new AbortController(), new AbortController()];
+/** Returns a signal that the first Ctrl-C aborts. The second one ends the process. */
+function interruptSignal(log: (line: string) => void): AbortSignal {
+  const controller = new AbortController();
   let interruptedAt: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (interruptedAt === undefined) {
         interruptedAt = performance.now();
         log('Interrupted: deleting the accounts of the run. Press Ctrl-C again to leave them.');
-        checking.abort();
-      } else if (performance.now() - interruptedAt > SAME_INTERRUPT_MS) deleting.abort();
+        controller.abort();
+      } else if (performance.now() - interruptedAt > SAME_INTERRUPT_MS) process.exit(INTERRUPTED);
     });
   }
-  return { signal: checking.signal, abortSignal: deleting.signal };
+  return controller.signal;
 }
 
 const REPORTS = [
@@ -85,7 +85,7 @@ async function main(options: ContractTestOptions, command: Command): Promise<num
   const result = await run({
     baseUrl,
     selects: (rule) => selected.includes(rule),
-    ...interruptSignals(log),
+    signal: interruptSignal(log),
     onProgress: (done, total) => progress.report('rules', done, total),
     log,
   }).finally(progress.clear);
@@ -103,8 +103,8 @@ const command = createCommand(
   .name('contract-test')
   .version(version, '--version')
   .option('--base-url <url>', 'the address of the service, including its path: https://host/api/v1', parseBaseUrl)
-  .option('--only <pattern...>', 'checks only these rules', [])
-  .option('--skip <pattern...>', 'skips these rules', [])
+  .option('--only <pattern...>', 'checks only these rules')
+  .option('--skip <pattern...>', 'skips these rules')
   .option('--slow', 'also checks slow rules')
   .option('--junit <file>', 'writes a JUnit XML report')
   .option('--json <file>', 'writes a JSON report')

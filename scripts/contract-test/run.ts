@@ -28,7 +28,7 @@ import type { Rule, Subject } from './rule.js';
 import { groups } from './rules/index.js';
 import { createAccountRegistry, createTestUsers, type TestUsers } from './users.js';
 
-/** `signal` ends the checks; the accounts are still deleted. `abortSignal` also ends the deletion. */
+/** `signal` ends the checks. The accounts are still deleted. */
 export interface RunSettings extends Omit<ClientOptions, 'observer'> {
   /** Returns whether to check a rule. */
   selects(rule: ListedRule): boolean;
@@ -89,10 +89,10 @@ export const allRules: readonly ListedRule[] = [...requestingRules, ...documentR
  * @throws CommandError if it does not implement the contract or is too busy
  */
 export async function run(settings: RunSettings): Promise<RunResult> {
-  const { signal, abortSignal, selects } = settings;
+  const { signal, selects } = settings;
   const startedAt = performance.now();
   // Every request and every wait adds a listener.
-  setMaxListeners(0, signal, abortSignal);
+  setMaxListeners(0, signal);
 
   const registry = createAccountRegistry();
   const documentCheck = createDocumentCheck();
@@ -126,7 +126,7 @@ export async function run(settings: RunSettings): Promise<RunResult> {
       const verdict = await documentCheck.verdict(operation);
       if (verdict || !signal.aborted) verdicts.set(id, verdict ?? NOT_REQUESTED);
     }
-    settings.onProgress(verdicts.size, total);
+    if (!signal.aborted) settings.onProgress(verdicts.size, total);
     await settings.onRulesChecked?.();
   } catch (error) {
     // After an interrupt, requests of `recognize` fail, and so do waits for a rate limit.

@@ -2,8 +2,8 @@ import { CommandError } from '../support/command-error.js';
 import { allRules, type ListedRule } from './run.js';
 
 interface Selection {
-  only: readonly string[];
-  skip: readonly string[];
+  only?: readonly string[];
+  skip?: readonly string[];
   slow?: boolean;
 }
 
@@ -12,7 +12,7 @@ interface Selection {
  *
  * @throws CommandError if a pattern matches no rule, or if no rule is selected
  */
-export function selectRules({ only, skip, slow = false }: Selection): ListedRule[] {
+export function selectRules({ only = [], skip = [], slow = false }: Selection): ListedRule[] {
   for (const pattern of [...only, ...skip]) {
     if (!allRules.some(({ id }) => matchesAny(id, [pattern])))
       throw new CommandError(`no rule has an id like "${pattern}"`);

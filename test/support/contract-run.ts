@@ -8,7 +8,6 @@ export function checkContract(url: string, settings: Partial<RunSettings> = {}):
     log: () => undefined,
     onProgress: () => undefined,
     signal: new AbortController().signal,
-    abortSignal: new AbortController().signal,
     ...settings,
   });
 }

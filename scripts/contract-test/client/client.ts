@@ -50,10 +50,8 @@ export interface ClientOptions {
   observer: ExchangeObserver;
   /** Prints a line when a request has to wait. */
   log(line: string): void;
-  /** Ends the requests of `send`. Requests in flight are completed, because they may create accounts. */
+  /** Makes `send` refuse further requests. Requests in flight are completed, because they may create accounts. */
   signal: AbortSignal;
-  /** Also ends those of `sendAfterInterrupt`, and aborts requests in flight. */
-  abortSignal: AbortSignal;
 }
 
 /**
@@ -62,7 +60,7 @@ export interface ClientOptions {
  * It waits for rate limits, retries 503 and 429 (except `too_many_failed_passwords`), and checks every response against the
  * document.
  */
-export function createClient({ baseUrl, observer, log, signal, abortSignal }: ClientOptions) {
+export function createClient({ baseUrl, observer, log, signal }: ClientOptions) {
   const { Agent, request } = baseUrl.protocol === 'https:' ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const limits = createLimits(log);
@@ -77,7 +75,7 @@ export function createClient({ baseUrl, observer, log, signal, abortSignal }: Cl
   ): Promise<ReceivedResponse> {
     const { hostname, port } = baseUrl;
     const host = hostname.replace(/^\[|\]$/g, '');
-    const outgoing = request({ agent, host, port, method, path, headers, signal: abortSignal });
+    const outgoing = request({ agent, host, port, method, path, headers });
     outgoing.setTimeout(TIMEOUT_MS, () => outgoing.destroy(new Error(`no data for ${TIMEOUT_MS / 1000} s`)));
     // Without a listener, an error after the start of the response would end this process. It also makes `buffer` reject.
     outgoing.on('error', () => undefined);
@@ -169,7 +167,8 @@ export function createClient({ baseUrl, observer, log, signal, abortSignal }: Cl
     },
 
     send: sendUntil(signal),
-    sendAfterInterrupt: sendUntil(abortSignal),
+    /** Sends a request even after the interrupt. */
+    sendAfterInterrupt: sendUntil(new AbortController().signal),
   };
 }
 
