@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type ContractOperation, contract } from '../scripts/contract-test/document.js';
+import { type ContractOperation, contract } from '../scripts/contract-test/client/index.js';
 import { expensiveJson, expensiveTexts } from './support/expensive-inputs.js';
 import { createPost, startTestService } from './support/service.js';
 import { openConnection } from './support/wire.js';

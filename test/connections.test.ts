@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import Fastify, { type FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { respondToClientError } from '../handlers/http/client-errors.js';
-import { encodeBody } from '../scripts/contract-test/exchange.js';
+import { encodeBody } from '../scripts/contract-test/client/index.js';
 import { scrape } from './support/prometheus.js';
 import { PASSWORD, startTestService } from './support/service.js';
 import { until } from './support/until.js';

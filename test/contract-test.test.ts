@@ -1,21 +1,22 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, request as httpRequest, type RequestListener, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import t, { type Test } from 'tap';
-import { createClient } from '../scripts/contract-test/client.js';
-import { contract, version } from '../scripts/contract-test/document.js';
 import {
   type CheckedResponse,
+  contract,
+  createClient,
+  createLimits,
   describeExchange,
   maskSecrets,
   type RequestContent,
-} from '../scripts/contract-test/exchange.js';
+  version,
+} from '../scripts/contract-test/client/index.js';
 import { findInFeed } from '../scripts/contract-test/fixtures.js';
-import { createLimits } from '../scripts/contract-test/limits.js';
 import { allRules, FULL_RUN_REQUESTS } from '../scripts/contract-test/run.js';
 import { checkContract, failuresIn } from './support/contract-run.js';
 import { listen } from './support/listen.js';
@@ -59,14 +60,14 @@ t.test('the service passes all rules, and all test data is deleted', async (t) =
   const onRulesChecked = async () => {
     posts = await countPosts();
   };
-  const { outcomes, counts, accounts, undeletedAccounts } = await checkContract(service.url, { onRulesChecked });
+  const { results, counts, accounts, undeletedAccounts } = await checkContract(service.url, { onRulesChecked });
   t.ok(posts > 0, 'a report can be written before the accounts are deleted');
-  t.same(failuresIn(outcomes), []);
+  t.same(failuresIn(results), []);
   // The rate limits of the service are too high to be exceeded, and the windows too long.
-  const skipped = outcomes.flatMap(({ id, verdict }) => (verdict === 'skipped' ? [id] : []));
+  const skipped = results.flatMap(({ id, verdict }) => (verdict === 'skipped' ? [id] : []));
   t.same(skipped, ['limits.exceeded.general', 'limits.new-window', 'limits.exceeded.strict']);
   t.same(
-    outcomes.map(({ id }) => id).sort(),
+    results.map(({ id }) => id).sort(),
     allRules
       .filter(({ slow }) => !slow)
       .map(({ id }) => id)
@@ -92,21 +93,13 @@ async function reportFiles(t: Test) {
   const folder = await temporaryDirectory(t);
   const junit = join(folder, 'junit.xml');
   const json = join(folder, 'report.json');
-  const markdown = join(folder, 'summary.md');
   return {
-    folder,
-    json,
-    args: ['--junit', junit, '--json', json, '--markdown', markdown],
+    args: ['--junit', junit, '--json', json],
     read: async () => {
       const xml = await readFile(junit, 'utf8');
       t.equal(XMLValidator.validate(xml), true);
       const { testsuites } = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '' }).parse(xml);
-      return {
-        xml,
-        testsuites,
-        json: JSON.parse(await readFile(json, 'utf8')),
-        markdown: await readFile(markdown, 'utf8'),
-      };
+      return { xml, testsuites, json: JSON.parse(await readFile(json, 'utf8')) };
     },
   };
 }
@@ -115,11 +108,11 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
   const service = await startTestService(t, LENIENT);
   const files = await reportFiles(t);
   const selection = only(...FAILING, 'likes.unlike', 'limits.exceeded.strict', 'document.listPosts');
-  const options = ['--base-url', `${service.url}/`, '--seed', 'abc', ...selection, ...files.args];
+  const options = ['--base-url', `${service.url}/`, ...selection, ...files.args];
   const { code, output } = await runContractTest(t, ...options);
   t.equal(code, 1);
-  t.match(output, `Contract ${version} at ${service.url}, seed abc`);
-  t.match(output, /^6 rules need about \d+ strict requests \(1000000 in a window\) and .*: no waiting\.$/m);
+  t.match(output, `Contract ${version} at ${service.url}\n`);
+  t.match(output, /^7 rules need about \d+ strict requests \(1000000 in a window\) and .*: no waiting\.$/m);
   t.match(output, /^ {2}Likes +2 passed$/m);
   t.match(output, /^Failed {3}http.cors.closed: Pages of other origins cannot read responses .*\.$/m);
   t.match(output, `curl -i -X GET '${service.url}/auth/me' \\\n`);
@@ -134,7 +127,7 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
   t.match(output, /^2 passed, 3 failed, 2 skipped; \d+ requests \(\d+ strict\), \d+ accounts, \d+\.\d s$/m);
   await expectEmptyStores(t, service.stores);
 
-  const { testsuites, xml, json, markdown } = await files.read();
+  const { testsuites, xml, json } = await files.read();
   t.match(testsuites, { tests: '7', failures: '3', skipped: '2' });
   const cases: { name: string }[] = testsuites.testsuite.flatMap(({ testcase }: { testcase: unknown }) => testcase);
   const named = (id: string) => cases.find(({ name }) => name.startsWith(id)) as never;
@@ -144,56 +137,10 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
   });
   t.match(named('sites.likePost'), { failure: { message: 'expected status 403, got status 400' } });
   t.match(named('limits.exceeded'), { skipped: { message: /^the strict limit of 1000000 is too high/ } });
-  t.match(json, { contract: version, baseUrl: service.url, seed: 'abc', ended: 'complete', undeletedAccounts: [] });
+  t.match(json, { contract: version, baseUrl: service.url, unchecked: 0, undeletedAccounts: [] });
   const corsRule = json.rules.find(({ id }: { id: string }) => id === 'http.cors.closed');
   t.match(corsRule, { failure: { response: { status: 200 } } });
-  t.match(markdown, /^\| All \| 2 \| 3 \| 0 \| 2 \| 0 \|$/m);
-  t.match(markdown, /^Skipped `limits.exceeded.strict`: the strict limit/m);
-  t.match(markdown, /<summary><code>sites.likePost<\/code> and 1 more<\/summary>\n\n```text\nFailed/);
-  for (const text of [output, xml, JSON.stringify(json), markdown]) t.notMatch(text, SECRET);
-
-  t.test('--only-failed selects the rules that failed in a report', async (t) => {
-    const { output } = await runContractTest(t, '--list', '--only-failed', files.json);
-    t.match(output, /^sites.likePost: .*\nsites.unlikePost: .*\nhttp.cors.closed: .*\n$/);
-    const report = join(files.folder, 'document.json');
-    await writeFile(report, JSON.stringify({ rules: [{ id: 'document.likePost', verdict: 'failed' }] }));
-    const { output: all } = await runContractTest(t, '--list', '--only-failed', report);
-    t.match(all, /^likes\.like\./m, 'the rules that send the requests');
-    await writeFile(report, JSON.stringify({ rules: [{ id: 'document.likePost', verdict: 'passed' }] }));
-    t.match(await runContractTest(t, '--list', '--only-failed', report), {
-      code: 2,
-      output: `${report}: no rule failed\n`,
-    });
-  });
-
-  t.test('--bail stops after the first failure', async (t) => {
-    const again = await reportFiles(t);
-    const bail = ['--bail', '--skip', 'http.cors', ...again.args];
-    const { code, output } = await runContractTest(t, '--base-url', service.url, ...only(...FAILING), ...bail);
-    t.equal(code, 1);
-    t.match(output, /^Stopped after the first failure: the other rules were not checked\.$/m);
-    t.match(output, /^0 passed, 1 failed, 1 not run; /m);
-    const [, skipped] = (await again.read()).testsuites.testsuite.testcase;
-    t.equal(skipped.skipped.message, 'not run: an earlier rule failed');
-  });
-
-  t.test('a known failure does not fail the run, and a known failure that passes is reported', async (t) => {
-    const again = await reportFiles(t);
-    const list = join(again.folder, 'known.txt');
-    await writeFile(list, '# Not yet.\n\nhttp.cors.closed # since spring\nhttp.docs.open\nno.such.rule\n');
-    const known = ['--known-failures', list, '--bail', ...again.args];
-    const selection = only('http.cors', 'http.docs');
-    const { code, output } = await runContractTest(t, '--base-url', service.url, ...selection, ...known);
-    t.equal(code, 0, output);
-    t.match(output, `${list}: no rule has the id no.such.rule\n`);
-    t.match(output, /^Known failures: http.cors.closed$/m);
-    t.match(output, `Now passing, can be removed from ${list}: http.docs.open\n`);
-    t.match(output, /^\d+ passed, 1 known failure; /m);
-    t.notMatch(output, /^Failed/m);
-    const { testsuites, markdown } = await again.read();
-    t.match(testsuites, { failures: '0', skipped: '1' });
-    t.match(markdown, /^## Contract tests: passed$[\s\S]*^Known failures: http.cors.closed$/m);
-  });
+  for (const text of [output, xml, JSON.stringify(json)]) t.notMatch(text, SECRET);
 });
 
 t.test('reports a request as a shell command that sends the same request', async (t) => {
@@ -256,10 +203,10 @@ t.test('every rule fails against an implementation that sends malformed response
     if (requests === 1) respond(response, 400, { message: 'no', errors });
     else response.setHeader('Content-Type', 'application/json').end('{');
   });
-  const { outcomes, accounts, undeletedAccounts } = await checkContract(url);
-  const others = outcomes.filter(({ verdict }) => verdict !== 'failed');
+  const { results, accounts, undeletedAccounts } = await checkContract(url);
+  const others = results.filter(({ verdict }) => verdict !== 'failed');
   t.same(others, []);
-  t.ok(outcomes.length > 400);
+  t.ok(results.length > 400);
   t.same([accounts, undeletedAccounts], [0, []]);
 });
 
@@ -271,17 +218,32 @@ t.test('creates no account on a service that is overloaded or does not implement
       respond(response, status, body, headers);
   const overloaded = { 'Retry-After': '0.01' };
   for (const [listener, message] of [
-    [always(200, '<!doctype html>'), /GET \/auth\/me returned 200 with text\/html, where 401/],
-    [always(404, { message: 'Not found' }), /GET \/auth\/me returned 404 with application\/json/],
+    [
+      always(200, '<!doctype html>'),
+      /^ {2}POST \/auth\/login with the JSON body \{\} returned 200 with text\/html, expected 400 with application\/json$/m,
+    ],
+    // As Prism does, a mock of the contract that stops at the first field and has no errors of its own for unknown paths.
+    [
+      ({ url }, response) => {
+        if (url === '/auth/login') respond(response, 400, { message: 'no', errors: [{ in: 'body', field: 'email' }] });
+        else if (/^\/(auth|friends)/.test(`${url}`)) respond(response, 401, { message: 'no' });
+        else respond(response, 404, { title: 'no' });
+      },
+      /contract:\n {2}POST \/auth\/login .* do not name the field password of the body\n {2}GET \/contract-test\/\S+ .* without the field message$/,
+    ],
     // A gateway that rejects every request.
-    [always(401, { message: 'Unauthorized' }), /is not an implementation of this contract/],
+    [
+      always(401, { message: 'Unauthorized' }),
+      /:\n {2}POST .* returned 401 .*\n {2}GET \/contract-test\/\S+ returned 401 [^\n]*$/,
+    ],
     // Another API with the same paths.
     [
       ({ url }, response) =>
         respond(response, /^\/auth/.test(`${url}`) ? 401 : 404, { message: 'no', errors: ['email'] }),
-      /is not an implementation of this contract/,
+      /\n {2}GET \/friends without credentials returned 404 with application\/json, expected 401 /,
     ],
-    [always(301, '', { Location: 'https://there/v1' }), / redirects to https:\/\/there\/v1: /],
+    [always(302, '', { Location: '/login' }), / returned 302 with text\/html, expected 400 /],
+    [always(301, '', { Location: 'https://there/v1/auth/login' }), / redirects to https:\/\/there\/v1: /],
     [always(503, 'no', overloaded), / responds with 503 to POST \/auth\/login: try again later$/],
     [always(429, 'no', overloaded), / responds with 429 to POST \/auth\/login: try again later$/],
   ] as [RequestListener, RegExp][]) {
@@ -297,11 +259,13 @@ t.test('creates no account on a service that is overloaded or does not implement
   );
 });
 
-t.test('accepts a base URL with a path, and an implementation without rate limits', async (t) => {
+t.test('accepts a base URL with a path, a gateway, and an implementation without rate limits', async (t) => {
   const { port } = new URL(service.url);
   const url = await serve(t, (request, response) => {
     const [, prefix, path] = /^(\/v1|\/unlimited)(\/.*)$/.exec(request.url ?? '') ?? [];
     if (path === undefined) return respond(response, 404, { message: 'outside of the base path' });
+    // Go's HTTP server, and so Caddy, responds itself to a URL with an invalid escape.
+    if (/%(?![\da-f]{2})/i.test(path.replace(/\?.*/, ''))) return respond(response, 400, 'Bad Request');
     const { method, headers } = request;
     const onward = httpRequest({ host: '127.0.0.1', port, path, method, headers }, (upstream) => {
       // Rewrites links as a gateway does.
@@ -318,9 +282,9 @@ t.test('accepts a base URL with a path, and an implementation without rate limit
     ['v1', /^(posts\.list\.(link|last)|posts\.create|http\.(docs|errors|head)|images\.)/],
     ['unlimited', /^(likes|friends|posts\.idempotency-key)\./],
   ] as const) {
-    const { outcomes } = await checkContract(`${url}/${base}/`, { selects: (id) => ids.test(id) });
-    t.ok(outcomes.length > 20);
-    t.same(failuresIn(outcomes), []);
+    const { results } = await checkContract(`${url}/${base}/`, { selects: ({ id }) => ids.test(id) });
+    t.ok(results.length > 20);
+    t.same(failuresIn(results), []);
   }
 });
 
@@ -329,11 +293,10 @@ t.test('exits with 2 and one line if it cannot run', async (t) => {
   for (const [args, line] of [
     [['--base-url', unreachable, '--only', 'no.such*'], /^no rule has an id like "no.such\*"$/],
     [['--base-url', unreachable, '--only', 'likes', '--skip', '*'], /^no rule is selected; slow rules need --slow$/],
-    [['--base-url', unreachable, '--known-failures', 'no.txt'], /^ENOENT: .*no.txt/],
-    [['--base-url', unreachable, '--only-failed', 'README.md'], /^README.md is not a JSON report of a run$/],
     [['--base-url', unreachable, '--json', '.'], /^EISDIR: /],
-    [['--base-url', unreachable, '--json', 'no-such-folder/'], /^ENOENT: /],
+    [['--base-url', unreachable, '--json', 'no-such-folder/'], /^EISDIR: /],
     [['--base-url', unreachable], /^Contract .*\nno response to POST \/auth\/login: .*ECONNREFUSED/],
+    [['--base-url', service.url.replace('http:', 'https:')], /: the server does not use TLS, try http:/],
   ] as [string[], RegExp][]) {
     const { code, output } = await runContractTest(t, ...args);
     t.equal(code, 2, args.join(' '));
@@ -346,7 +309,7 @@ t.test('exits with 2 and lists the options if one is missing or invalid', async 
   for (const [args, line] of [
     [[], /^error: --base-url is missing$/m],
     [['--base-url', 'http://here/v1?x'], /^error: option '--base-url <url>' .* without query and credentials\.$/m],
-    [['--base-url', 'http://here', '--timeout', 'Infinity'], /^error: option '--timeout <seconds>' /],
+    [['--base-url', 'http://here', '--bail'], /^error: unknown option '--bail'$/m],
   ] as [string[], RegExp][]) {
     const { code, output } = await runContractTest(t, ...args);
     t.equal(code, 2, args.join(' '));
@@ -391,6 +354,8 @@ t.test('waits for an exhausted rate limit instead of failing', async (t) => {
   t.match(output, /rules need about .* of waiting, less with higher RATE_LIMIT_MAX and RATE_LIMIT_STRICT_MAX\.$/m);
   t.match(output, /^The strict rate limit of 3 is used up: waiting \d+ s, until \d\d:\d\d:\d\d\.$/m);
   t.match(output, /^ {2}Rate limits +5 passed$/m, 'the limits are low enough to be exceeded');
+  t.match(output, /^10 rules need about/m);
+  t.match(output, /^10 passed; /m);
   t.notMatch(output, /skipped|failed/);
   await expectEmptyStores(t, service.stores);
 });
@@ -406,12 +371,9 @@ t.test('retries a 503 after Retry-After, and returns it after the last retry', a
   const { signal } = new AbortController();
   const { send, counts, close } = createClient({
     baseUrl: new URL(url),
-    timeoutMs: 30_000,
-    limits: createLimits(log, signal),
     observer: { onResponse: () => undefined, onExchange: () => undefined },
     log,
     signal,
-    abortSignal: signal,
   });
   t.teardown(close);
   refusals = 2;
@@ -423,12 +385,29 @@ t.test('retries a 503 after Retry-After, and returns it after the last retry', a
 });
 
 t.test('does not wait for a window whose end is not stated in seconds', async (t) => {
-  const { update, states } = createLimits(t.fail, new AbortController().signal);
+  const { update, states } = createLimits(t.fail);
   const headers = { 'X-RateLimit-Limit': '9', 'X-RateLimit-Remaining': '0', 'RateLimit-Policy': '"general";q=9;w=900' };
   update('general', new Headers({ ...headers, 'X-RateLimit-Reset': '1790000000' }));
   t.equal(states.general.remaining, undefined);
   update('general', new Headers({ ...headers, 'X-RateLimit-Reset': '900' }));
   t.equal(states.general.remaining, 0);
+});
+
+t.test('announces a wait once, although each response announces a slightly different end of the window', async (t) => {
+  const lines: string[] = [];
+  const { acquire, update } = createLimits((line) => lines.push(line));
+  const headers = { 'X-RateLimit-Limit': '9', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '900' };
+  const controller = new AbortController();
+  const waits = [];
+  for (let requests = 0; requests < 3; requests += 1) {
+    const time = Date.now();
+    await until(() => Date.now() > time);
+    update('general', new Headers(headers));
+    waits.push(acquire('general', controller.signal));
+  }
+  controller.abort();
+  for (const { status } of await Promise.allSettled(waits)) t.equal(status, 'rejected');
+  t.equal(lines.length, 1, lines.join());
 });
 
 t.test('the search for a post ends if the service ignores the offset', async (t) => {
@@ -451,12 +430,16 @@ t.test('on Ctrl-C writes the reports and deletes the accounts before it exits', 
   child.kill('SIGINT');
   const [code] = await once(child, 'close');
   t.equal(code, 130);
+  const lines = output()
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  t.same(lines, [...new Set(lines)], 'each line appears once');
   t.match(output(), /^Interrupted: deleting the accounts/m);
-  t.match(output(), /^Interrupted: the other rules were not checked\.$/m);
+  t.match(output(), /^\d+ passed.*, \d+ not checked because of the interrupt; /m);
   t.notMatch(output(), /Accounts that could not be deleted/);
   await expectEmptyStores(t, service.stores);
-  const { json, xml, markdown } = await files.read();
-  t.match(json, { ended: 'interrupted', undeletedAccounts: [] });
-  t.match(xml, /<skipped message="not run: the run was interrupted">/);
-  t.match(markdown, /^## Contract tests: interrupted$/m);
+  const { json, testsuites } = await files.read();
+  t.match(json, { undeletedAccounts: [] });
+  t.ok(json.unchecked > 100);
+  t.equal(Number(testsuites.tests), json.rules.length);
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { serializers } from '../generated/serializers.js';
-import { type ContractOperation, contract } from '../scripts/contract-test/document.js';
+import { type ContractOperation, contract } from '../scripts/contract-test/client/index.js';
 import { createPost, PASSWORD, startTestService } from './support/service.js';
 
 const service = await startTestService(t);

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import t from 'tap';
-import { contract } from '../scripts/contract-test/document.js';
+import { contract } from '../scripts/contract-test/client/index.js';
 import { picture } from './support/picture.js';
 import type { TestResponse } from './support/requests.js';
 import { createPost, startTestService } from './support/service.js';

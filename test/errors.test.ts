@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { FieldProblem } from '../handlers/errors.js';
-import { samples } from '../scripts/contract-test/images.js';
+import { samples } from '../scripts/contract-test/client/index.js';
 import type { RequestOptions } from './support/requests.js';
 import { startTestService } from './support/service.js';
 

@@ -9,7 +9,7 @@ import { StoreUnavailableError } from '../db/support/errors.js';
 import { type CallOutcome, noopObserver, type Observer } from '../db/support/observer.js';
 import { createMetrics } from '../handlers/metrics/index.js';
 import { HASH_CONCURRENCY, hashQueue } from '../handlers/security/password-hashing.js';
-import { contract } from '../scripts/contract-test/document.js';
+import { contract } from '../scripts/contract-test/client/index.js';
 import { picture } from './support/picture.js';
 import { Exposition, scrape } from './support/prometheus.js';
 import { createPost, startTestService } from './support/service.js';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import t from 'tap';
-import { contract } from '../scripts/contract-test/document.js';
+import { contract } from '../scripts/contract-test/client/index.js';
 import { parseLog } from './support/log.js';
 import { picture } from './support/picture.js';
 import { secretsIn } from './support/secrets.js';

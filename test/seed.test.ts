@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { Stores } from '../db/stores.js';
-import { document } from '../scripts/contract-test/document.js';
+import { document } from '../scripts/contract-test/client/index.js';
 import { friendPairs, likePairs } from '../scripts/seed/edges.js';
 import { type Population, problemsOf } from '../scripts/seed/population.js';
 import { seed } from '../scripts/seed/seed.js';

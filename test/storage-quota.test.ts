@@ -1,7 +1,6 @@
 import t from 'tap';
 import { changeStoredBytes } from '../db/storage-quota.js';
-import { SECRET, png as withMetadata } from '../scripts/contract-test/image-builders.js';
-import { samples } from '../scripts/contract-test/images.js';
+import { SECRET, samples, png as withMetadata } from '../scripts/contract-test/client/index.js';
 import { pngChunk } from '../scripts/support/png.js';
 import { listImageNames } from './support/image-store.js';
 import { picture } from './support/picture.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { components } from '../../generated/types.js';
-import type { CheckedResponse, Exchange } from './exchange.js';
+import type { CheckedResponse, Exchange } from './client/index.js';
 
 /** Thrown by a rule that fails, with the expectation and the exchange that did not meet it. */
 export class ExpectationError extends Error {
@@ -43,7 +43,7 @@ type FieldProblem = components['schemas']['FieldProblem'];
 
 /** Throws an ExpectationError unless the response is a 400 that names exactly these fields (`in.field`), each problem once. */
 export function expectProblems(response: CheckedResponse, ...expected: string[]): CheckedResponse {
-  const { errors = [] } = expectStatus(response, 400).body as { errors?: FieldProblem[] };
+  const { errors = [] } = expectErrorShape(expectStatus(response, 400)).body as { errors?: FieldProblem[] };
   const named = [...new Set(errors.map((error) => `${error.in}.${error.field}`))].sort();
   expectEqual(response, 'the fields that the 400 names', named, [...expected].sort());
   expectThat(new Set(errors.map(describeProblem)).size === errors.length, 'each problem listed once', response);
@@ -55,7 +55,7 @@ const describeProblem = (problem: FieldProblem) => `${problem.in}.${problem.fiel
 
 /** Throws an ExpectationError unless the response is a 400 with exactly these problems (`in.field code`), in any order. */
 export function expectProblemCodes(response: CheckedResponse, ...expected: string[]): CheckedResponse {
-  expectCode(expectStatus(response, 400), 'invalid_request');
+  expectCode(expectErrorShape(expectStatus(response, 400)), 'invalid_request');
   expectEqual(response, 'the problems', (response.body.errors ?? []).map(describeProblem).sort(), [...expected].sort());
   return response;
 }

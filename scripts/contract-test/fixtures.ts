@@ -1,7 +1,6 @@
 import type { components } from '../../generated/types.js';
-import type { CheckedResponse, RequestContent } from './exchange.js';
+import { type CheckedResponse, type RequestContent, samples } from './client/index.js';
 import { expectThat } from './expect.js';
-import { samples } from './images.js';
 import type { Requester, TestUsers, User } from './users.js';
 
 export type Post = components['schemas']['Post'];
@@ -204,8 +203,3 @@ export const textForm = (fields: Record<string, string>) =>
 
 /** The largest well-formed id. No user and no post has it. */
 export const UNUSED_ID = 9007199254740991;
-
-/** Returns the claims of a JWT, or an empty object if it has none. Does not verify the signature. */
-export function claimsOf(token: string) {
-  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString() || '{}');
-}

@@ -1,17 +1,17 @@
 import { XMLBuilder } from 'fast-xml-parser';
-import { bySubject, countVerdicts, describeFailure, skipReason } from './report.js';
-import type { Outcome, Run } from './run.js';
+import { bySubject, countVerdict, describeFailure } from './report.js';
+import type { RuleResult, RunResult } from './run.js';
 
 /** Returns the run as JUnit XML, with a test suite for each subject and a test case for each rule. */
-export function junitReport({ outcomes, seconds }: Run): string {
+export function junitReport({ results, seconds }: RunResult): string {
   const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@', format: true });
   const testsuites = {
-    ...totals(outcomes, seconds),
-    testsuite: bySubject(outcomes).map(([name, ofSubject]) => ({
+    ...totals(results, seconds),
+    testsuite: bySubject(results).map(([name, ofSubject]) => ({
       '@name': name,
       ...totals(
         ofSubject,
-        ofSubject.reduce((sum, outcome) => sum + outcome.seconds, 0),
+        ofSubject.reduce((sum, result) => sum + result.seconds, 0),
       ),
       testcase: ofSubject.map(testCase),
     })),
@@ -19,32 +19,29 @@ export function junitReport({ outcomes, seconds }: Run): string {
   return builder.build({ '?xml': { '@version': '1.0', '@encoding': 'UTF-8' }, testsuites });
 }
 
-function testCase(outcome: Outcome) {
-  const { subject, id, sentence, seconds, failure } = outcome;
-  const reason = skipReason(outcome);
+function testCase(result: RuleResult) {
+  const { subject, id, sentence, seconds, failure, reason } = result;
   return {
     '@classname': subject,
     '@name': toXmlText(`${id}: ${sentence}`),
     '@time': seconds.toFixed(3),
     ...(reason !== undefined && { skipped: { '@message': toXmlText(reason) } }),
-    ...(failure &&
-      reason === undefined && {
-        failure: {
-          '@message': toXmlText(failureMessage(outcome)),
-          '@type': 'ContractFailure',
-          '#text': toXmlText(describeFailure(outcome)),
-        },
-      }),
+    ...(failure && {
+      failure: {
+        '@message': toXmlText(
+          `expected ${failure.expected}${failure.actual === undefined ? '' : `, got ${failure.actual}`}`,
+        ),
+        '@type': 'ContractFailure',
+        '#text': toXmlText(describeFailure(result)),
+      },
+    }),
   };
 }
 
-const failureMessage = ({ failure }: Outcome) =>
-  `expected ${failure?.expected}${failure?.actual === undefined ? '' : `, got ${failure.actual}`}`;
-
-const totals = (outcomes: readonly Outcome[], seconds: number) => ({
-  '@tests': outcomes.length,
-  '@failures': countVerdicts(outcomes).failed,
-  '@skipped': outcomes.filter((outcome) => skipReason(outcome) !== undefined).length,
+const totals = (results: readonly RuleResult[], seconds: number) => ({
+  '@tests': results.length,
+  '@failures': countVerdict(results, 'failed'),
+  '@skipped': countVerdict(results, 'skipped'),
   '@time': seconds.toFixed(3),
 });
 

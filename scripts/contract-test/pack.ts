@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { createCommand, runCommand } from '../support/command.js';
-import { version } from './document.js';
+import { version } from './client/index.js';
 
 const NAME = 'social-posting-contract-test';
 const FOLDER = '.build/contract-test-package';

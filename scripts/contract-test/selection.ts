@@ -1,36 +1,35 @@
-import { readFile } from 'node:fs/promises';
 import { CommandError } from '../support/command-error.js';
+import { allRules, type ListedRule } from './run.js';
 
-/**
- * Returns a predicate for ids that match one of the patterns. A pattern is an id or a prefix up to a dot: `posts.list`
- * selects `posts.list.offset.feed`. A `*` matches any characters.
- */
-export function idMatcher(patterns: readonly string[]): (id: string) => boolean {
-  const expressions = patterns.map((pattern) => {
-    const escaped = pattern.replace(/[^\w*-]/g, '\\$&').replaceAll('*', '.*');
-    return new RegExp(`^${escaped}(\\..*)?$`, 'i');
-  });
-  return (id) => expressions.some((expression) => expression.test(id));
-}
-
-/** Reads ids from a text file, one per line. A `#` starts a comment. */
-export async function readIdList(file: string): Promise<string[]> {
-  const lines = (await readFile(file, 'utf8')).split('\n');
-  return lines.map((line) => line.replace(/#.*/, '').trim()).filter((id) => id !== '');
+interface Selection {
+  only?: readonly string[];
+  skip?: readonly string[];
+  slow?: boolean;
 }
 
 /**
- * Reads the ids of the rules that failed from a JSON report.
+ * Returns the rules to check.
  *
- * @throws CommandError if the file is not such a report
+ * @throws CommandError if a pattern matches no rule, or if no rule is selected
  */
-export async function readFailedIds(file: string): Promise<string[]> {
-  try {
-    const { rules } = JSON.parse(await readFile(file, 'utf8')) as { rules: { id: string; verdict: string }[] };
-    return rules.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id);
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError)
-      throw new CommandError(`${file} is not a JSON report of a run`);
-    throw error;
+export function selectRules({ only = [], skip = [], slow = false }: Selection): ListedRule[] {
+  for (const pattern of [...only, ...skip]) {
+    if (!allRules.some(({ id }) => matchesAny(id, [pattern])))
+      throw new CommandError(`no rule has an id like "${pattern}"`);
   }
+  const selected = allRules.filter(
+    (rule) => (slow || !rule.slow) && (only.length === 0 || matchesAny(rule.id, only)) && !matchesAny(rule.id, skip),
+  );
+  if (selected.length === 0) throw new CommandError('no rule is selected; slow rules need --slow');
+  return selected;
 }
+
+/**
+ * Returns whether an id matches one of the patterns. A pattern is an id or a prefix up to a dot: `posts.list` selects
+ * `posts.list.offset.feed`. A `*` matches any characters.
+ */
+const matchesAny = (id: string, patterns: readonly string[]) =>
+  patterns.some((pattern) => {
+    const escaped = pattern.replace(/[^\w*-]/g, '\\$&').replaceAll('*', '.*');
+    return new RegExp(`^${escaped}(\\..*)?$`, 'i').test(id);
+  });

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import pLimit from 'p-limit';
 import { insertDashes } from '../support/insert-dashes.js';
-import type { Client, Observer, Send } from './client.js';
-import type { CheckedResponse, RequestContent } from './exchange.js';
+import type { CheckedResponse, ContractClient, ExchangeObserver, RequestContent, Send } from './client/index.js';
 import { ExpectationError, expectStatus } from './expect.js';
 
 /** A user, or an unauthenticated client, that sends requests. */
@@ -64,7 +63,7 @@ export function createAccountRegistry() {
     /** Returns the number of accounts that were registered, including deleted ones. */
     registeredCount: () => registeredCount,
 
-    onExchange(...[method, path, { json, form, token }, { status, body }]: Parameters<Observer['onExchange']>) {
+    onExchange(...[method, path, { json, form, token }, { status, body }]: Parameters<ExchangeObserver['onExchange']>) {
       const fields = (json ?? form ?? {}) as Record<string, unknown>;
       const account = accountsByToken.get(token ?? '');
       switch (status < 300 && `${method} ${path.split('?', 1)[0]}`) {
@@ -104,10 +103,9 @@ export function createAccountRegistry() {
 export type TestUsers = ReturnType<typeof createTestUsers>;
 
 /** Creates the users of a run, which rules share or register for themselves. */
-export function createTestUsers(client: Client, seed: string) {
+export function createTestUsers(client: ContractClient) {
   const sharedValues = new Map<string, Promise<unknown>>();
   const limitConcurrency = pLimit(MAX_CONCURRENT_HASHES);
-  let userCount = 0;
   const createSender = (token?: string): Requester => ({
     send: async (expected, request, content) =>
       expectStatus(await client.send(request, { ...(token !== undefined && { token }), ...content }), expected),
@@ -115,10 +113,9 @@ export function createTestUsers(client: Client, seed: string) {
   /** Sends requests without credentials, except those in `content`. */
   const anonymous = createSender();
 
-  /** Returns the fields of a new user. The seed determines the sequence of users. */
+  /** Returns the fields of a new user. */
   function newUser(): NewUser {
-    userCount += 1;
-    const hex = createHash('sha256').update(`${seed} ${userCount}`).digest('hex');
+    const hex = randomBytes(14).toString('hex');
     // Dashes break up sequences and repeats, which a password must not contain. One rule uses the username in a password.
     const username = `test${insertDashes(hex.slice(0, 12))}`;
     const password = `Quiet.7${insertDashes(hex.slice(12, 28))}`;

@@ -1,7 +1,6 @@
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { contract } from '../../scripts/contract-test/document.js';
-import { samples } from '../../scripts/contract-test/images.js';
+import { contract, samples } from '../../scripts/contract-test/client/index.js';
 import { findAccessibilityProblems, launchBrowser, needsBrowser } from '../support/browser.js';
 import { PASSWORD, startTestService } from '../support/service.js';
 

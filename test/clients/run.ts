@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import t from 'tap';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 import { startProcess } from '../support/processes.js';
 import { freshStores, temporaryDirectory } from '../support/stores.js';
 import { type Client, clients, nameOf } from './generators.js';

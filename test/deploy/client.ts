@@ -4,7 +4,7 @@ import { connect, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from
 import { Agent } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
-import { encodeBody } from '../../scripts/contract-test/exchange.js';
+import { encodeBody } from '../../scripts/contract-test/client/index.js';
 import { type HttpOptions, sendByHttp } from '../support/http.js';
 import { type TestResponse, toTestResponse } from '../support/requests.js';
 import type { Topology } from './topology.js';

@@ -98,9 +98,9 @@ t.test('the image', needsContainers, async (t) => {
     const volume = await createVolume(t, containers);
     const first = await start([volume, ...LIMITS]);
     t.ok(await isHealthy(first));
-    const { outcomes } = await checkContract(first.url, { selects: (id) => RULES_OF_IMAGE.test(id) });
-    t.same(failuresIn(outcomes), []);
-    const passed = outcomes.filter(({ verdict }) => verdict === 'passed').length;
+    const { results } = await checkContract(first.url, { selects: ({ id }) => RULES_OF_IMAGE.test(id) });
+    t.same(failuresIn(results), []);
+    const passed = results.filter(({ verdict }) => verdict === 'passed').length;
     t.ok(passed > 150, `${passed} rules passed`);
 
     const { token } = await registerUser(t, first.url);

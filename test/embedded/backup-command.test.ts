@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import { create, list } from 'tar';
 import { createBackup } from '../../db/backup/create.js';
 import { BACKUP_PATH, controlSocketPath, startControlServer } from '../../handlers/control.js';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 import { listImageNames, putBytes } from '../support/image-store.js';
 import { startLoad } from '../support/load.js';
 import { picture } from '../support/picture.js';

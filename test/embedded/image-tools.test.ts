@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { cleanImage } from '../../handlers/policy/image-metadata/index.js';
 import { detectImageType } from '../../handlers/policy/image-types.js';
-import { segment, tiff } from '../../scripts/contract-test/image-builders.js';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples, segment, tiff } from '../../scripts/contract-test/client/index.js';
 import { findCommand } from '../../scripts/services/programs.js';
 import { temporaryDirectory } from '../support/stores.js';
 

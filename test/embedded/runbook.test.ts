@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 import { picture } from '../support/picture.js';
 import { createSender } from '../support/requests.js';
 import { createOperator, createStepRunner, remainingCommands } from '../support/runbook.js';

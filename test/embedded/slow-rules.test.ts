@@ -7,9 +7,9 @@ const slowIds = allRules.filter(({ slow }) => slow).map(({ id }) => id);
 
 t.test('the service passes the slow rules of the contract tests', async (t) => {
   const service = await startTestService(t);
-  const { outcomes } = await checkContract(service.url, { slow: true, selects: (id) => slowIds.includes(id) });
-  const checked = outcomes.map(({ id }) => id);
+  const { results } = await checkContract(service.url, { selects: ({ slow = false }) => slow });
+  const checked = results.map(({ id }) => id);
   t.same(checked, slowIds);
-  const notPassed = outcomes.filter(({ verdict }) => verdict !== 'passed');
+  const notPassed = results.filter(({ verdict }) => verdict !== 'passed');
   t.same(notPassed, []);
 });

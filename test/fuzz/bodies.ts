@@ -1,5 +1,4 @@
-import type { ContractOperation } from '../../scripts/contract-test/document.js';
-import { samples } from '../../scripts/contract-test/images.js';
+import { type ContractOperation, samples } from '../../scripts/contract-test/client/index.js';
 import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
 import { json, text, usually, words } from './values.js';

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { Duplex, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readHeaders } from '../../scripts/contract-test/exchange.js';
+import { readHeaders } from '../../scripts/contract-test/client/index.js';
 import { type TestResponse, toTestResponse } from '../support/requests.js';
 import type { FuzzRequest } from './requests.js';
 

@@ -1,4 +1,4 @@
-import { claimsOf } from '../../scripts/contract-test/fixtures.js';
+import { claimsOf } from '../../scripts/contract-test/client/index.js';
 import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
 import { text } from './values.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { claimsOf } from '../../scripts/contract-test/fixtures.js';
+import { claimsOf } from '../../scripts/contract-test/client/index.js';
 import { sendByHttp as send } from '../support/http.js';
 import { picture } from '../support/picture.js';
 import { repeat } from '../support/store-fixtures.js';

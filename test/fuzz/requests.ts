@@ -1,4 +1,4 @@
-import { type ContractOperation, contract } from '../../scripts/contract-test/document.js';
+import { type ContractOperation, contract } from '../../scripts/contract-test/client/index.js';
 import type { Random } from '../support/random.js';
 import { formBody, jsonBody } from './bodies.js';
 import { credentialHeaders } from './credentials.js';

@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import t from 'tap';
-import { violations } from '../../scripts/contract-test/conformance.js';
-import { operationFor } from '../../scripts/contract-test/document.js';
+import { operationFor, violations } from '../../scripts/contract-test/client/index.js';
 import { isAlive, runCommand, startProcess } from '../support/processes.js';
 import { scrape } from '../support/prometheus.js';
 import { createRandom } from '../support/random.js';

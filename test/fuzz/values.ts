@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { claimsOf } from '../../scripts/contract-test/fixtures.js';
+import { claimsOf } from '../../scripts/contract-test/client/index.js';
 import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
 

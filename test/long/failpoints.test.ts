@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import type { Failpoint } from '../../db/support/failpoints.js';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 import { findFreePort } from '../../scripts/services/ports.js';
 import { createCrashableProcesses } from '../faults/failpoints.js';
 import { expectNoLeftovers } from '../support/consistency.js';

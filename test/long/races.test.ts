@@ -24,13 +24,13 @@ t.test('the races of the contract tests have the same outcomes on two services',
     t,
     services.map(({ url }) => url),
   );
-  const selects = (id: string) => id.startsWith('concurrency.');
+  const selects = ({ id }: { id: string }) => id.startsWith('concurrency.');
   const onRulesChecked = () => expectConsistentStores(t, stores);
   for (let run = 0; run < CONTRACT_RUNS; run += 1) {
-    const { outcomes, undeletedAccounts } = await checkContract(url, { selects, onRulesChecked });
-    const passed = outcomes.filter(({ verdict }) => verdict === 'passed').length;
+    const { results, undeletedAccounts } = await checkContract(url, { selects, onRulesChecked });
+    const passed = results.filter(({ verdict }) => verdict === 'passed').length;
     t.ok(passed >= 20, `${passed} rules passed`);
-    t.same(failuresIn(outcomes), []);
+    t.same(failuresIn(results), []);
     t.same(undeletedAccounts, []);
   }
   // The contract tests retry a 503, so only the log shows it.

@@ -1,5 +1,5 @@
 import type { OperationId } from '../../generated/types.js';
-import { claimsOf } from '../../scripts/contract-test/fixtures.js';
+import { claimsOf } from '../../scripts/contract-test/client/index.js';
 import { formOf, type Profile, type Session, type User } from './model.js';
 import { type Change, State } from './state.js';
 import { NO_STATUS, type Operation, type Step } from './step.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 import { ModelMismatchError, State } from './state.js';
 
 export interface Profile {

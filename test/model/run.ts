@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { OperationId } from '../../generated/types.js';
-import { contract } from '../../scripts/contract-test/document.js';
+import { contract } from '../../scripts/contract-test/client/index.js';
 import { expectNoLeftovers } from '../support/consistency.js';
 import type { Fault } from '../support/proxy.js';
 import { accounts } from './accounts.js';

@@ -1,6 +1,6 @@
 import type { StoreName } from '../../db/support/errors.js';
 import type { OperationId } from '../../generated/types.js';
-import { maskSecrets, shorten } from '../../scripts/contract-test/exchange.js';
+import { maskSecrets, shorten } from '../../scripts/contract-test/client/index.js';
 import { mulberry32 } from '../../scripts/seed/random.js';
 import type { RequestOptions, TestResponse } from '../support/requests.js';
 import type { ServiceFixture } from './fixture.js';

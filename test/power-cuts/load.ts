@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { png } from '../../scripts/contract-test/image-builders.js';
+import { png } from '../../scripts/contract-test/client/index.js';
 import { pngChunk } from '../../scripts/support/png.js';
 import type { Random } from '../support/random.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';

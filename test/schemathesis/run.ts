@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import t from 'tap';
-import { contract } from '../../scripts/contract-test/document.js';
+import { contract } from '../../scripts/contract-test/client/index.js';
 import { collectOutput } from '../support/output.js';
 import { startProcess } from '../support/processes.js';
 import { LONG_TIMEOUTS } from '../support/service.js';

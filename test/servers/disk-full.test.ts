@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import t from 'tap';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 import { expectConsistentStores } from '../support/consistency.js';
 import { startTestService } from '../support/service.js';
 import { freshStores, mountSmallDisk, needsServers, whyNotMountable } from '../support/stores.js';

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 import { needsAllServers } from '../faults/faulty-stores.js';
 import { expectConsistentStores } from '../support/consistency.js';
 import { picture } from '../support/picture.js';

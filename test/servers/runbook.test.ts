@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import t from 'tap';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 import type { ServerName } from '../../scripts/services/state.js';
 import { type KnownPost, startLoad } from '../support/load.js';
 import { createSender } from '../support/requests.js';

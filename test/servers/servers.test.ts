@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { openPostgres } from '../../db/postgres/server.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 import { picture } from '../support/picture.js';
 import { startProcess } from '../support/processes.js';
 import { startProxy } from '../support/proxy.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 import { picture } from '../support/picture.js';
 import { startAndFail, startProcess } from '../support/processes.js';
 import { freshStores, needsServers } from '../support/stores.js';

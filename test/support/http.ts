@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { type Agent, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import { buffer } from 'node:stream/consumers';
-import { encodeBody, readHeaders } from '../../scripts/contract-test/exchange.js';
+import { encodeBody, readHeaders } from '../../scripts/contract-test/client/index.js';
 import { type RequestOptions, type TestResponse, toTestResponse } from './requests.js';
 
 export interface HttpOptions extends Omit<RequestOptions, 'headers'> {

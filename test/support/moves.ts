@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type BareStores, openBareStores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 import { runCommand } from './processes.js';
 import { createSender, type RequestOptions } from './requests.js';
 import { befriend, createPost, startTestService, type TestService, type TestUser } from './service.js';

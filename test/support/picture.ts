@@ -1,4 +1,4 @@
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 
 type ImageType = Exclude<keyof typeof samples, 'apng'>;
 

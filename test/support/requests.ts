@@ -1,9 +1,14 @@
 import { EventEmitter } from 'node:events';
 import type { Test } from 'tap';
 import { type Cookie, parseCookie } from 'undici';
-import { violations } from '../../scripts/contract-test/conformance.js';
-import { operationFor } from '../../scripts/contract-test/document.js';
-import { encodeBody, maskSecrets, type ReceivedResponse, shorten } from '../../scripts/contract-test/exchange.js';
+import {
+  encodeBody,
+  maskSecrets,
+  operationFor,
+  type ReceivedResponse,
+  shorten,
+  violations,
+} from '../../scripts/contract-test/client/index.js';
 
 export type TestResponse = ReceivedResponse;
 

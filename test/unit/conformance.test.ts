@@ -1,6 +1,10 @@
 import t from 'tap';
-import { INVALID_TOKEN_CHALLENGE, violations } from '../../scripts/contract-test/conformance.js';
-import { type ContractOperation, operationFor } from '../../scripts/contract-test/document.js';
+import {
+  type ContractOperation,
+  INVALID_TOKEN_CHALLENGE,
+  operationFor,
+  violations,
+} from '../../scripts/contract-test/client/index.js';
 
 const HEADERS = {
   'content-type': 'application/json; charset=utf-8',

@@ -195,11 +195,11 @@ const GAPS = [
 
 t.test('reports exactly the violations of another implementation', async (t) => {
   const selected = new Set([...FULFILLED, ...GAPS]);
-  const { outcomes, undeletedAccounts } = await checkContract(await startSecondService(t), {
-    selects: (id) => selected.has(id),
+  const { results, undeletedAccounts } = await checkContract(await startSecondService(t), {
+    selects: ({ id }) => selected.has(id),
   });
-  const idsWith = (verdict: string) => outcomes.flatMap((each) => (each.verdict === verdict ? [each.id] : [])).sort();
-  t.same(idsWith('failed'), GAPS.toSorted(), { failures: failuresIn(outcomes) });
+  const idsWith = (verdict: string) => results.flatMap((each) => (each.verdict === verdict ? [each.id] : [])).sort();
+  t.same(idsWith('failed'), GAPS.toSorted(), { failures: failuresIn(results) });
   t.same(idsWith('passed'), FULFILLED.toSorted());
   t.same(undeletedAccounts, []);
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { ERROR_STATUSES, FIELD_MESSAGES } from '../../handlers/error-codes.js';
-import { contract, document } from '../../scripts/contract-test/document.js';
+import { contract, document } from '../../scripts/contract-test/client/index.js';
 
 /** The statuses in the document's tables of codes, by code. The status of a field problem is `field`. */
 const table: Record<string, string> = Object.fromEntries(

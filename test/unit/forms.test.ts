@@ -13,7 +13,7 @@ import { acceptBodies } from '../../handlers/http/bodies.js';
 import { respondToError } from '../../handlers/http/error-handler.js';
 import { discardForm, type FormOptions, readForm } from '../../handlers/http/forms.js';
 import type { FieldType } from '../../handlers/operation.js';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 import { sendByHttp } from '../support/http.js';
 import { until } from '../support/until.js';
 import { nextAcceptedSocket, openConnection } from '../support/wire.js';

@@ -15,14 +15,14 @@ import {
   png,
   riff,
   SECRET,
+  samples,
   segment,
   tiff,
   u16,
   vp8x,
   webpChunk,
   webpImage,
-} from '../../scripts/contract-test/image-builders.js';
-import { samples } from '../../scripts/contract-test/images.js';
+} from '../../scripts/contract-test/client/index.js';
 import { pngChunk } from '../../scripts/support/png.js';
 import { createRandom, type Random } from '../support/random.js';
 import { temporaryDirectory } from '../support/stores.js';

@@ -6,7 +6,7 @@ import {
   imageTypes,
   mediaTypeOf,
 } from '../../handlers/policy/image-types.js';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 
 const detected = (...parts: (string | Uint8Array)[]) =>
   detectImageType(Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1'))))?.mediaType;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { resolvedDocument } from '../../scripts/contract-test/document.js';
+import { resolvedDocument } from '../../scripts/contract-test/client/index.js';
 
 interface Operation {
   operationId: string;

@@ -1,6 +1,5 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { contract } from '../document.js';
-import type { CheckedResponse } from '../exchange.js';
+import { type CheckedResponse, contract } from '../client/index.js';
 import { expectEqual, expectErrorShape, expectNoRateLimit, expectThat } from '../expect.js';
 import { OTHER_ORIGIN } from '../fixtures.js';
 import { type Rule, rule } from '../rule.js';

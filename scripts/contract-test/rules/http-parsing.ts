@@ -15,7 +15,7 @@ export async function isBehindGateway({ anonymous }: TestUsers): Promise<boolean
 }
 
 /** Throws SkippedError if another server parses requests. */
-async function requireOwnParser(users: TestUsers): Promise<void> {
+export async function requireOwnParser(users: TestUsers): Promise<void> {
   if (await isBehindGateway(users)) throw new SkippedError('another server responds to invalid HTTP');
 }
 

@@ -1,11 +1,10 @@
-import { contract } from '../document.js';
-import type { CheckedResponse } from '../exchange.js';
+import { type CheckedResponse, contract } from '../client/index.js';
 import { expectEqual, expectErrorShape, expectProblems, expectThat } from '../expect.js';
 import { CROSS_SITE, OTHER_ORIGIN, publicProfile, withCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { Requester } from '../users.js';
 import { DOCUMENT_PATHS, docsRules } from './http-docs.js';
-import { parsingRules } from './http-parsing.js';
+import { parsingRules, requireOwnParser } from './http-parsing.js';
 import { validRequest } from './operations.js';
 
 /** Every path, with an example path and the supported methods. */
@@ -90,6 +89,7 @@ export const http: Subject = {
       'http.errors.undecodable-url',
       'A URL that cannot be decoded returns 400, with a JSON error body, X-Request-Id and X-RateLimit-Limit.',
       async (users) => {
+        await requireOwnParser(users);
         const { send } = await users.sharedUser('ada');
         for (const [request, problem] of [
           ['GET /posts/%ff', 'path.'],

@@ -1,5 +1,4 @@
-import { type ContractOperation, contract } from '../document.js';
-import type { RequestContent } from '../exchange.js';
+import { type ContractOperation, contract, type RequestContent } from '../client/index.js';
 import { expectCode, expectEqual, expectErrorShape, expectProblemCodes, expectProblems } from '../expect.js';
 import { CHUNKED, contentType, rawForm, UNUSED_ID } from '../fixtures.js';
 import type { Subject } from '../rule.js';

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
-import { document } from '../document.js';
-import type { CheckedResponse } from '../exchange.js';
+import { type CheckedResponse, document } from '../client/index.js';
 import { expectThat } from '../expect.js';
 import { rule } from '../rule.js';
 

@@ -1,5 +1,4 @@
-import type { CheckedResponse } from '../exchange.js';
-import { claimsOf } from '../fixtures.js';
+import { type CheckedResponse, claimsOf } from '../client/index.js';
 import type { Requester, TestUsers, User } from '../users.js';
 
 /** A session of a user. `send` uses its token. */

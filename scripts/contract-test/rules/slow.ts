@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CheckedResponse } from '../exchange.js';
+import { type CheckedResponse, claimsOf, formatDuration } from '../client/index.js';
 import { expectCode, expectCurrentTime, expectEqual, expectThat, SkippedError } from '../expect.js';
-import { claimsOf, idsOf, WRONG_PASSWORD } from '../fixtures.js';
-import { formatDuration } from '../limits.js';
+import { idsOf, WRONG_PASSWORD } from '../fixtures.js';
 import { type Rule, rule, type Subject } from '../rule.js';
 import type { TestUsers } from '../users.js';
 import { startSession } from './session.js';

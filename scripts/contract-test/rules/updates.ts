@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/types.js';
+import { samples } from '../client/index.js';
 import { expectClearedCookie, expectEqual, expectThat } from '../expect.js';
 import { findInFeed, makeFriends, type Post, pngFile, publish } from '../fixtures.js';
-import { samples } from '../images.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers, User } from '../users.js';
 import { startSession } from './session.js';

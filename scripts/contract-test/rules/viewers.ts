@@ -1,4 +1,4 @@
-import type { CheckedResponse, RequestContent } from '../exchange.js';
+import { type CheckedResponse, type RequestContent, samples } from '../client/index.js';
 import { expectEqual, expectThat } from '../expect.js';
 import {
   findInFeed,
@@ -13,7 +13,6 @@ import {
   type VisibilityFixture,
   visibilityFixture,
 } from '../fixtures.js';
-import { samples } from '../images.js';
 import { rule, type Subject } from '../rule.js';
 import type { Requester, TestUsers, User } from '../users.js';
 

@@ -1,4 +1,4 @@
-import { type ContractOperation, contract } from '../../../scripts/contract-test/document.js';
+import { type ContractOperation, contract } from '../../../scripts/contract-test/client/index.js';
 import { expensiveJson, expensiveTexts } from '../../support/expensive-inputs.js';
 import type { HttpOptions } from '../../support/http.js';
 import type { Attack } from '../attack.js';

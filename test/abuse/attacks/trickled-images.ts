@@ -1,4 +1,4 @@
-import { samples } from '../../../scripts/contract-test/images.js';
+import { samples } from '../../../scripts/contract-test/client/index.js';
 import { picture } from '../../support/picture.js';
 import { type Attack, waitForAttack } from '../attack.js';
 import { openSocket, rawGet } from '../client.js';

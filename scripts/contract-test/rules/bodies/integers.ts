@@ -1,4 +1,4 @@
-import { type ContractOperation, contract, methodAndPath } from '../../document.js';
+import { type ContractOperation, contract, methodAndPath } from '../../client/index.js';
 import { expectProblems } from '../../expect.js';
 import { publish, UNUSED_ID } from '../../fixtures.js';
 import { rule } from '../../rule.js';

@@ -1,5 +1,4 @@
-import { type ContractOperation, methodAndPath } from '../../document.js';
-import type { RequestContent } from '../../exchange.js';
+import { type ContractOperation, methodAndPath, type RequestContent } from '../../client/index.js';
 import { expectErrorShape, expectProblems, expectThat } from '../../expect.js';
 import { bodyOfType, CHUNKED, contentType } from '../../fixtures.js';
 import { rule } from '../../rule.js';

@@ -1,5 +1,4 @@
-import { contract, methodAndPath } from '../../document.js';
-import type { RequestContent } from '../../exchange.js';
+import { contract, methodAndPath, type RequestContent } from '../../client/index.js';
 import { expectErrorShape, expectProblemCodes, expectProblems } from '../../expect.js';
 import { bodyOfType, CHUNKED, contentType, rawForm } from '../../fixtures.js';
 import { rule } from '../../rule.js';

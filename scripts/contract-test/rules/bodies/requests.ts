@@ -1,5 +1,4 @@
-import { type ContractOperation, contract } from '../../document.js';
-import type { RequestContent } from '../../exchange.js';
+import { type ContractOperation, contract, type RequestContent } from '../../client/index.js';
 import { bodyOfType, CHUNKED, contentType, rawForm } from '../../fixtures.js';
 import type { TestUsers, User } from '../../users.js';
 

@@ -1,5 +1,4 @@
-import { type ContractOperation, contract, methodAndPath } from '../../document.js';
-import type { RequestContent } from '../../exchange.js';
+import { type ContractOperation, contract, methodAndPath, type RequestContent } from '../../client/index.js';
 import { expectProblemCodes, expectProblems } from '../../expect.js';
 import { rawForm } from '../../fixtures.js';
 import { rule } from '../../rule.js';

@@ -1,5 +1,6 @@
+import { claimsOf } from '../../client/index.js';
 import { expectEqual, expectThat } from '../../expect.js';
-import { claimsOf, textForm } from '../../fixtures.js';
+import { textForm } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { User } from '../../users.js';
 import { copies, expectOneSuccess, getPair, race } from './races.js';

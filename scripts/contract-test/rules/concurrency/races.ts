@@ -1,4 +1,4 @@
-import type { CheckedResponse } from '../../exchange.js';
+import type { CheckedResponse } from '../../client/index.js';
 import { expectThat } from '../../expect.js';
 import { type Rule, rule } from '../../rule.js';
 import type { TestUsers, User } from '../../users.js';

@@ -1,4 +1,4 @@
-import type { RequestContent } from '../../exchange.js';
+import type { RequestContent } from '../../client/index.js';
 import { expectCode, expectEqual, expectErrorShape, expectThat } from '../../expect.js';
 import { CROSS_SITE, publish, UNUSED_ID, visibilityFixture, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
 import { rule } from '../../rule.js';

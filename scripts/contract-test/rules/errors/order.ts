@@ -1,5 +1,4 @@
-import { type ContractOperation, contract, methodAndPath } from '../../document.js';
-import type { RequestContent } from '../../exchange.js';
+import { type ContractOperation, contract, methodAndPath, type RequestContent } from '../../client/index.js';
 import { expectEqual, expectErrorShape, expectProblems, expectThat } from '../../expect.js';
 import { CROSS_SITE, pngFile, textForm, UNUSED_ID, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';

@@ -1,4 +1,4 @@
-import { contract, methodAndPath } from '../../document.js';
+import { contract, methodAndPath } from '../../client/index.js';
 import { CROSS_SITE, OTHER_ORIGIN, withCookie } from '../../fixtures.js';
 import { exampleBody, validRequest } from '../operations.js';
 import { isSafe, UNKNOWN_QUERY, userRule } from './requests.js';

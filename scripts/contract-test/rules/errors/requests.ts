@@ -1,5 +1,4 @@
-import type { ContractOperation } from '../../document.js';
-import type { RequestContent } from '../../exchange.js';
+import type { ContractOperation, RequestContent } from '../../client/index.js';
 import { contentType } from '../../fixtures.js';
 import type { TestUsers } from '../../users.js';
 import { userRules } from '../user-rule.js';

@@ -1,4 +1,4 @@
-import type { CheckedResponse } from '../../exchange.js';
+import type { CheckedResponse } from '../../client/index.js';
 import { expectEqual, expectThat } from '../../expect.js';
 import { rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';

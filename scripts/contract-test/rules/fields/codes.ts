@@ -1,7 +1,6 @@
-import type { RequestContent } from '../../exchange.js';
+import { type RequestContent, samples } from '../../client/index.js';
 import { expectProblemCodes } from '../../expect.js';
 import { bodyOfType, type RawPart, rawForm, textForm, UNUSED_ID } from '../../fixtures.js';
-import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 
 type InvalidRequest = [request: string, content?: RequestContent];

@@ -1,4 +1,4 @@
-import type { CheckedResponse } from '../../exchange.js';
+import type { CheckedResponse } from '../../client/index.js';
 import { expectEqual } from '../../expect.js';
 import { type Post, publish, textForm, WRONG_PASSWORD } from '../../fixtures.js';
 import type { TestUsers, User } from '../../users.js';

@@ -1,4 +1,4 @@
-import type { RequestContent } from '../../exchange.js';
+import type { RequestContent } from '../../client/index.js';
 import { expectProblems, expectThat } from '../../expect.js';
 import { textForm } from '../../fixtures.js';
 import { rule } from '../../rule.js';

@@ -1,4 +1,4 @@
-import type { CheckedResponse } from '../../exchange.js';
+import type { CheckedResponse } from '../../client/index.js';
 import { expectCode, expectEqual } from '../../expect.js';
 import { clearRelation, idsOf } from '../../fixtures.js';
 import { rule } from '../../rule.js';

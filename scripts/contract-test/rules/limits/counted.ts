@@ -1,8 +1,6 @@
-import { contract, methodAndPath } from '../../document.js';
-import type { CheckedResponse } from '../../exchange.js';
+import { type Bucket, type CheckedResponse, contract, methodAndPath } from '../../client/index.js';
 import { expectEqual, expectThat } from '../../expect.js';
 import { CROSS_SITE, withCookie } from '../../fixtures.js';
-import type { Bucket } from '../../limits.js';
 import { rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
 import { validRequest } from '../operations.js';

@@ -1,7 +1,11 @@
-import { type ContractOperation, contract } from '../../document.js';
-import type { CheckedResponse, RequestContent } from '../../exchange.js';
+import {
+  type Bucket,
+  type CheckedResponse,
+  type ContractOperation,
+  contract,
+  type RequestContent,
+} from '../../client/index.js';
 import { expectEqual, expectThat } from '../../expect.js';
-import type { Bucket } from '../../limits.js';
 import type { TestUsers } from '../../users.js';
 import { validRequest } from '../operations.js';
 

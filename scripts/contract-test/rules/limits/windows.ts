@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { contract } from '../../document.js';
-import type { CheckedResponse } from '../../exchange.js';
+import { type Bucket, type CheckedResponse, contract } from '../../client/index.js';
 import {
   expectCode,
   expectEqual,
@@ -10,7 +9,6 @@ import {
   SkippedError,
 } from '../../expect.js';
 import { OTHER_ORIGIN } from '../../fixtures.js';
-import type { Bucket } from '../../limits.js';
 import { rule } from '../../rule.js';
 import { isBehindGateway } from '../http-parsing.js';
 import { policyOf, probe, rateLimitOf, sendRejected, untilExact } from './probes.js';

@@ -1,4 +1,4 @@
-import type { CheckedResponse } from '../../exchange.js';
+import type { CheckedResponse } from '../../client/index.js';
 import { expectEqual, expectProblems, expectThat } from '../../expect.js';
 import { idsOf, makeFriends, type Post, publish } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
@@ -51,7 +51,8 @@ export const cursorRules: Rule[] = [
         async (users) => {
           const { author } = await timeline(users);
           const cursor = await cursorAfter(author, path);
-          const texts = ['', '7', 'x', '%F0%9F%90%9F', `${cursor}x`, `x${cursor}`, `${cursor}%20`, cursor.repeat(50)];
+          // Not a letter or digit: appended to a cursor in Base64, it could be a digit of another well-formed cursor.
+          const texts = ['', '7', 'x', '%F0%9F%90%9F', `${cursor}~`, `~${cursor}`, `${cursor}%20`, cursor.repeat(50)];
           for (const value of [...texts, `${cursor}&cursor=${cursor}`]) {
             expectProblems(await author.send(400, `GET ${path}?cursor=${value}`), 'query.cursor');
           }

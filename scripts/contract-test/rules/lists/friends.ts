@@ -1,4 +1,4 @@
-import type { CheckedResponse } from '../../exchange.js';
+import type { CheckedResponse } from '../../client/index.js';
 import { expectEqual } from '../../expect.js';
 import { idsOf, manyUsers, PRIVACIES, type VisibilityFixture, visibilityFixture } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';

@@ -1,4 +1,4 @@
-import type { CheckedResponse } from '../../exchange.js';
+import type { CheckedResponse } from '../../client/index.js';
 import { expectEqual, expectThat, SkippedError } from '../../expect.js';
 import { idsOf, type Post } from '../../fixtures.js';
 import { rule } from '../../rule.js';

@@ -1,4 +1,4 @@
-import type { CheckedResponse } from '../../exchange.js';
+import type { CheckedResponse } from '../../client/index.js';
 import { expectCurrentTime, expectEqual, expectThat, SkippedError } from '../../expect.js';
 import { idsOf, type Post, publish } from '../../fixtures.js';
 import { type Rule, rule, type Subject } from '../../rule.js';

@@ -1,3 +1,4 @@
+import { claimsOf } from '../../client/index.js';
 import {
   expectClearedCookie,
   expectCode,
@@ -6,7 +7,7 @@ import {
   expectProblems,
   expectThat,
 } from '../../expect.js';
-import { claimsOf, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
+import { WRONG_PASSWORD, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { startSession } from '../session.js';
 import { userRules } from '../user-rule.js';

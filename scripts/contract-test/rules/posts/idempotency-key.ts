@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { CheckedResponse } from '../../exchange.js';
+import { blackPng, type CheckedResponse } from '../../client/index.js';
 import { expectCode, expectEqual, expectProblems, expectThat } from '../../expect.js';
 import { idsOf, type Post, pngFile, textForm } from '../../fixtures.js';
-import { blackPng } from '../../image-builders.js';
 import { type Rule, rule } from '../../rule.js';
 import { startSession } from '../session.js';
 import { userRules } from '../user-rule.js';

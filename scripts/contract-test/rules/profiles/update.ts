@@ -1,4 +1,4 @@
-import type { RequestContent } from '../../exchange.js';
+import type { RequestContent } from '../../client/index.js';
 import { expectEqual, expectProblemCodes, expectProblems } from '../../expect.js';
 import { pngFile, WRONG_PASSWORD } from '../../fixtures.js';
 import type { Rule } from '../../rule.js';

@@ -1,4 +1,4 @@
-import type { CheckedResponse, RequestContent } from '../../exchange.js';
+import type { CheckedResponse, RequestContent } from '../../client/index.js';
 import { expectCode, expectEqual, expectThat } from '../../expect.js';
 import { withCookie } from '../../fixtures.js';
 import { rule } from '../../rule.js';

@@ -1,7 +1,6 @@
-import { INVALID_TOKEN_CHALLENGE } from '../../conformance.js';
-import { contract } from '../../document.js';
+import { claimsOf, contract, INVALID_TOKEN_CHALLENGE } from '../../client/index.js';
 import { expectCode, expectEqual, expectThat } from '../../expect.js';
-import { claimsOf, withCookie } from '../../fixtures.js';
+import { withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { validRequest } from '../operations.js';
 import { startSession } from '../session.js';

@@ -1,5 +1,6 @@
+import { claimsOf } from '../../client/index.js';
 import { expectClearedCookie, expectEqual, expectThat } from '../../expect.js';
-import { claimsOf, idsOf, withCookie } from '../../fixtures.js';
+import { idsOf, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { startSession } from '../session.js';
 import { userRules } from '../user-rule.js';

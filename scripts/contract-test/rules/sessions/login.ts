@@ -1,3 +1,4 @@
+import { claimsOf } from '../../client/index.js';
 import {
   expectCurrentTime,
   expectEqual,
@@ -6,7 +7,7 @@ import {
   expectTimestamp,
   fieldsOf,
 } from '../../expect.js';
-import { claimsOf, withCookie } from '../../fixtures.js';
+import { withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
 import { userRules } from '../user-rule.js';

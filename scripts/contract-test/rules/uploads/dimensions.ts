@@ -1,6 +1,5 @@
+import { blackPng, riff, samples, u16, u32, vp8x, webpChunk, webpImage } from '../../client/index.js';
 import { expectProblemCodes } from '../../expect.js';
-import { blackPng, riff, u16, u32, vp8x, webpChunk, webpImage } from '../../image-builders.js';
-import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 import { CREATE_FORM, expectStored, formRules, getUploader, imagePart } from './forms.js';
 

@@ -1,4 +1,4 @@
-import type { CheckedResponse } from '../../exchange.js';
+import type { CheckedResponse } from '../../client/index.js';
 import { expectEqual, expectProblems, expectThat } from '../../expect.js';
 import { pngFile, publish, type RawPart, rawForm } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';

@@ -1,10 +1,9 @@
 import { pngChunk } from '../../../support/png.js';
-import type { CheckedResponse } from '../../exchange.js';
-import { expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
 import {
   avif,
   blackPng,
   box,
+  type CheckedResponse,
   fullBox,
   gif,
   gifExtension,
@@ -14,13 +13,14 @@ import {
   png,
   riff,
   SECRET,
+  samples,
   segment,
   tiff,
   vp8x,
   webpChunk,
   webpImage,
-} from '../../image-builders.js';
-import { samples } from '../../images.js';
+} from '../../client/index.js';
+import { expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
 import { expectStored, formRules, imagePart, type Uploader } from './forms.js';
 
 /** A file that has only the start of a JPEG. */

@@ -1,6 +1,6 @@
+import { samples } from '../../client/index.js';
 import { expectEqual, expectProblemCodes, expectProblems, expectThat } from '../../expect.js';
 import { contentType, rawForm } from '../../fixtures.js';
-import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 import { CREATE_FORM, EMPTY_FILE_INPUT, formRules, getUploader, imagePart, textPart } from './forms.js';
 

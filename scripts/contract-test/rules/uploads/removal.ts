@@ -1,8 +1,6 @@
-import type { CheckedResponse } from '../../exchange.js';
+import { type CheckedResponse, latin1, samples } from '../../client/index.js';
 import { expectEqual, expectProblemCodes, expectProblems, expectThat } from '../../expect.js';
 import { type Post, pngFile, publish } from '../../fixtures.js';
-import { latin1 } from '../../image-builders.js';
-import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 import type { User } from '../../users.js';
 import {

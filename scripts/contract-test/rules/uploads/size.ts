@@ -1,8 +1,6 @@
-import type { CheckedResponse } from '../../exchange.js';
+import { type CheckedResponse, latin1, samples } from '../../client/index.js';
 import { expectCode, expectEqual, expectProblemCodes, expectThat, SkippedError } from '../../expect.js';
 import { CHUNKED, rawForm } from '../../fixtures.js';
-import { latin1 } from '../../image-builders.js';
-import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 import { CREATE_FORM, expectStored, formRules, getUploader, imagePart, textPart, type Uploader } from './forms.js';
 

@@ -1,6 +1,5 @@
+import { latin1, samples } from '../../client/index.js';
 import { expectProblemCodes, expectThat } from '../../expect.js';
-import { latin1 } from '../../image-builders.js';
-import { samples } from '../../images.js';
 import { expectRejected, expectStored, formRules, imagePart, type UploadedFile } from './forms.js';
 
 /** The accepted image types: sample bytes, the media types they may be declared as, and the type they are served as. */

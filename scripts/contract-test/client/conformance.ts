@@ -1,5 +1,5 @@
 import { Validator, type Schema as ValidatorSchema } from '@cfworker/json-schema';
-import type { Schema } from '../generate/document.js';
+import type { Schema } from '../../generate/document.js';
 import type { ContractOperation } from './document.js';
 import type { ReceivedResponse } from './exchange.js';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { formOf } from '../support/request.js';
+import { formOf } from '../../support/request.js';
 
 /** The credentials, headers and body of a request, and whether it is retried. */
 export interface RequestContent {
@@ -53,6 +53,11 @@ export function readHeaders({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
   return headers;
+}
+
+/** Returns the claims of a JWT, or an empty object if it has none. Does not verify the signature. */
+export function claimsOf(token: string) {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString() || '{}');
 }
 
 const MAX_BODY_CHARACTERS = 1500;

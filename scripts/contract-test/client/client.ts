@@ -12,13 +12,13 @@ import {
   type RequestContent,
   readHeaders,
 } from './exchange.js';
-import type { Bucket, Limits } from './limits.js';
+import { type Bucket, createLimits } from './limits.js';
 
 /** Sends a request such as `GET /posts/7`. */
 export type Send = (request: string, content?: RequestContent) => Promise<CheckedResponse>;
 
 /** Receives the final response to each request, after retries. */
-export interface Observer {
+export interface ExchangeObserver {
   /** Called for every response of an operation, with its violations of the document. */
   onResponse(operation: string, response: CheckedResponse, violations: string[]): void;
   /** Called for every response, with its request. */
@@ -28,7 +28,7 @@ export interface Observer {
 /** The number of requests in each rate limit bucket, including retries. */
 export type RequestCounts = Record<Bucket, number>;
 
-export type Client = ReturnType<typeof createClient>;
+export type ContractClient = ReturnType<typeof createClient>;
 
 /** Thrown if the service does not respond to a request. */
 export class NoResponseError extends Error {
@@ -41,19 +41,17 @@ const MAX_RETRIES_BY_STATUS: Record<number, number> = { 429: 20, 503: 6 };
 /** The longest wait before a retry after a 503, regardless of its `Retry-After`. */
 const MAX_RETRY_AFTER_SECONDS = 10;
 
+/** The longest time without data from the service. */
+const TIMEOUT_MS = 30_000;
+
 export interface ClientOptions {
   /** The address of the service. Its path, if any, is the prefix of the contract's paths. */
   baseUrl: URL;
-  /** The longest time without data from the service, in milliseconds. */
-  timeoutMs: number;
-  limits: Limits;
-  observer: Observer;
+  observer: ExchangeObserver;
   /** Prints a line when a request has to wait. */
   log(line: string): void;
-  /** Stops sending requests. Requests in flight are completed, because they may create accounts. */
+  /** Makes `send` refuse further requests. Requests in flight are completed, because they may create accounts. */
   signal: AbortSignal;
-  /** Aborts requests in flight. */
-  abortSignal: AbortSignal;
 }
 
 /**
@@ -62,9 +60,10 @@ export interface ClientOptions {
  * It waits for rate limits, retries 503 and 429 (except `too_many_failed_passwords`), and checks every response against the
  * document.
  */
-export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal, abortSignal }: ClientOptions) {
+export function createClient({ baseUrl, observer, log, signal }: ClientOptions) {
   const { Agent, request } = baseUrl.protocol === 'https:' ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  const limits = createLimits(log);
   const counts: RequestCounts = { strict: 0, general: 0 };
   const prefix = baseUrl.pathname.replace(/\/$/, '');
 
@@ -76,8 +75,8 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
   ): Promise<ReceivedResponse> {
     const { hostname, port } = baseUrl;
     const host = hostname.replace(/^\[|\]$/g, '');
-    const outgoing = request({ agent, host, port, method, path, headers, signal: abortSignal });
-    outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error(`no data for ${timeoutMs / 1000} s`)));
+    const outgoing = request({ agent, host, port, method, path, headers });
+    outgoing.setTimeout(TIMEOUT_MS, () => outgoing.destroy(new Error(`no data for ${TIMEOUT_MS / 1000} s`)));
     // Without a listener, an error after the start of the response would end this process. It also makes `buffer` reject.
     outgoing.on('error', () => undefined);
     outgoing.end(body);
@@ -87,13 +86,15 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
       const status = incoming.statusCode ?? 0;
       return { status, headers: readHeaders(incoming), body: parseBody(incoming, bytes), bytes };
     } catch (error) {
-      const { message, name } = error as Error;
-      throw new NoResponseError(`no response to ${method} ${path}: ${message || name}`);
+      const { code, message, name } = error as NodeJS.ErrnoException;
+      const reason =
+        code === 'EPROTO' ? 'the server does not use TLS, try http:// instead of https://' : message || name;
+      throw new NoResponseError(`no response to ${method} ${path}: ${reason}`);
     }
   }
 
   /** Waits for the `Retry-After` of a 503. A request that got a 503 may still have taken effect. */
-  async function waitFor503(line: string, headers: Headers): Promise<void> {
+  async function waitFor503(line: string, headers: Headers, signal: AbortSignal): Promise<void> {
     const seconds = Math.min(Number(headers.get('retry-after') ?? 1) || 1, MAX_RETRY_AFTER_SECONDS);
     log(`503 for ${line.split('?', 1)[0]}: retrying in ${seconds} s.`);
     await sleep(seconds * 1000, undefined, { signal });
@@ -101,7 +102,7 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
 
   const inFlight = new Set<Promise<CheckedResponse>>();
 
-  async function sendWithRetries(line: string, content: RequestContent): Promise<CheckedResponse> {
+  async function sendWithRetries(line: string, content: RequestContent, signal: AbortSignal): Promise<CheckedResponse> {
     const [method = '', target = ''] = line.split(' ');
     // A link from a response may include the prefix.
     const path = prefix !== '' && target.startsWith(`${prefix}/`) ? target.slice(prefix.length) : target;
@@ -118,7 +119,7 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
     const headers = content.repeated ? withRepeated(singleHeaders, baseUrl.host, content.repeated) : singleHeaders;
     const waits = !content.immediate;
     for (let attempt = 1; ; attempt++) {
-      if (waits) await limits.acquire(bucket);
+      if (waits) await limits.acquire(bucket, signal);
       signal.throwIfAborted();
       counts[bucket] += 1;
       const received = await sendOnce(method, `${prefix}${path}`, headers, body).finally(() => {
@@ -129,7 +130,7 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
       const tooManyFailedPasswords = received.body?.code === 'too_many_failed_passwords';
       if (received.status === 429 && !tooManyFailedPasswords) limits.markExhausted(bucket, received.headers);
       if (waits && !tooManyFailedPasswords && attempt <= (MAX_RETRIES_BY_STATUS[received.status] ?? 0)) {
-        if (received.status === 503) await waitFor503(line, received.headers);
+        if (received.status === 503) await waitFor503(line, received.headers, signal);
         continue;
       }
       const url = `${baseUrl.origin}${prefix}${path}`;
@@ -142,6 +143,14 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
       return response;
     }
   }
+
+  const sendUntil =
+    (signal: AbortSignal): Send =>
+    (line, content = {}) => {
+      const response = sendWithRetries(line, content, signal).finally(() => inFlight.delete(response));
+      inFlight.add(response);
+      return response;
+    };
 
   return {
     counts,
@@ -157,11 +166,9 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
       while (inFlight.size > 0) await Promise.allSettled(inFlight);
     },
 
-    send(line: string, content: RequestContent = {}): Promise<CheckedResponse> {
-      const response = sendWithRetries(line, content).finally(() => inFlight.delete(response));
-      inFlight.add(response);
-      return response;
-    },
+    send: sendUntil(signal),
+    /** Sends a request even after the interrupt. */
+    sendAfterInterrupt: sendUntil(new AbortController().signal),
   };
 }
 

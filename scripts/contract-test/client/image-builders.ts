@@ -1,5 +1,5 @@
 import { deflateSync, type ZlibOptions } from 'node:zlib';
-import { PNG_SIGNATURE, pngChunk, pngHeader, toBytes } from '../support/png.js';
+import { PNG_SIGNATURE, pngChunk, pngHeader, toBytes } from '../../support/png.js';
 import { samples } from './images.js';
 
 /** Metadata that the service must remove. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Document, type Operation, operationsOf, resolveReferences } from '../generate/document.js';
+import { type Document, type Operation, operationsOf, resolveReferences } from '../../generate/document.js';
 
 export type ContractOperation = Operation;
 

@@ -10,8 +10,6 @@ export interface BucketState {
   resetsAt?: number;
 }
 
-export type Limits = ReturnType<typeof createLimits>;
-
 /** The longest plausible window, if there is no `RateLimit-Policy`. */
 const MAX_PLAUSIBLE_WINDOW_SECONDS = 24 * 60 * 60;
 
@@ -27,7 +25,7 @@ const RESET_MARGIN_MS = 100;
  *
  * @param log prints a line when a request has to wait
  */
-export function createLimits(log: (line: string) => void, signal: AbortSignal) {
+export function createLimits(log: (line: string) => void) {
   const states: Record<Bucket, BucketState & { inFlight: number; loggedReset?: number; policy?: string | null }> = {
     strict: { inFlight: 0 },
     general: { inFlight: 0 },
@@ -36,16 +34,17 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal) {
   return {
     states: states as Readonly<Record<Bucket, BucketState>>,
 
-    /** Waits until the window allows another request, and counts it as in flight. */
-    async acquire(bucket: Bucket) {
+    /** Waits until the window allows another request, and counts it as in flight. The signal ends the wait. */
+    async acquire(bucket: Bucket, signal: AbortSignal) {
       const state = states[bucket];
       for (;;) {
-        const { remaining, resetsAt = 0, limit } = state;
+        const { remaining, resetsAt = 0, limit, loggedReset = 0 } = state;
         const waitMs = resetsAt + RESET_MARGIN_MS - Date.now();
         // The count of a window that has ended does not apply to the next one.
         if (waitMs <= 0) delete state.remaining;
         if (remaining === undefined || waitMs <= 0 || remaining > state.inFlight) break;
-        if (state.loggedReset !== resetsAt && remaining <= 0) {
+        // Each response announces a slightly different end of the same window.
+        if (resetsAt > loggedReset + RESOLUTION_MS && remaining <= 0) {
           state.loggedReset = resetsAt;
           const until = new Date(resetsAt).toTimeString().slice(0, 8);
           const size = limit === undefined ? '' : ` of ${limit}`;
