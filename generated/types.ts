@@ -12,7 +12,7 @@ export interface paths {
         put?: never;
         /**
          * Register an account
-         * @description Creates a public account and returns its id, but does not start a session. Usernames are unique regardless of letter case and Unicode form (NFKC case folding). Email addresses are trimmed and lowercased, and are unique in that form.
+         * @description Creates a public account and returns its id, but does not start a session. Usernames are unique regardless of letter case and Unicode form (NFKC case folding). Email addresses are trimmed and lowercased, and are unique in that form. The operator can close the registration.
          */
         post: operations["register"];
         delete?: never;
@@ -1165,6 +1165,21 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
+        /** @description Only the operator of this service creates accounts, or the request has no `Authorization` header and comes from a page of an origin that the operator has not allowed. */
+        RegistrationRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
         /** @description `me` is not the authenticated user's own id, or the request has no `Authorization` header and comes from a page of an origin that the operator has not allowed. */
         UserMismatch: {
             headers: {
@@ -1670,7 +1685,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidRegistration"];
-            403: components["responses"]["CrossSite"];
+            403: components["responses"]["RegistrationRefused"];
             409: components["responses"]["AccountTaken"];
             413: components["responses"]["JsonTooLarge"];
             415: components["responses"]["JsonExpected"];

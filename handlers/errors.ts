@@ -89,6 +89,9 @@ export const invalidToken = () =>
 export const crossSiteRequest = () =>
   new HttpError('cross_site_request', 'Pages of this origin cannot send this request.');
 
+export const registrationClosed = () =>
+  new HttpError('registration_closed', 'Only the operator of this service creates accounts.');
+
 export const notFound = () => new HttpError('not_found', 'Not found.');
 
 /** Creates a 405. `allow` lists the methods that the path supports (RFC 9110 section 15.5.6). */
