@@ -566,7 +566,7 @@ export interface components {
          */
         Timestamp: string;
         /**
-         * @description A display name of at most 100 characters, stored verbatim. It must not be blank or contain NUL (U+0000).
+         * @description A display name of at most 100 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.
          * @example Mira Solheim
          */
         DisplayName: string;
@@ -606,12 +606,12 @@ export interface components {
          */
         CurrentPassword: string;
         /**
-         * @description The title of a post, at most 200 characters, stored verbatim. It must not be blank or contain NUL (U+0000).
+         * @description The title of a post, at most 200 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.
          * @example First swim of the year
          */
         PostTitle: string;
         /**
-         * @description The text of a post, at most 10,000 characters, stored verbatim. It must not be blank or contain NUL (U+0000).
+         * @description The text of a post, at most 10,000 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.
          * @example Four degrees in the water. Worth it.
          */
         PostText: string;
@@ -712,7 +712,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The `User-Agent` of the login: trimmed, without control characters, and truncated to 255 characters. `Unknown device` if the header was missing or empty.
+             * @description The `User-Agent` of the login, in UTF-8 or Latin-1: trimmed, without control characters, and truncated to 255 characters. `Unknown device` if the header was missing or empty.
              * @example PostingApp/2.3 (Android 16)
              */
             device_name: string;
