@@ -63,7 +63,7 @@ const MAX_CONCURRENT_LOGINS = 50;
 export async function trimSessions(
   db: Database,
   accountId: number,
-  { liveSessions }: NewSession,
+  { id, liveSessions }: NewSession,
   max: number,
 ): Promise<number> {
   if (liveSessions + MAX_CONCURRENT_LOGINS <= max) return 0;
@@ -84,7 +84,14 @@ export async function trimSessions(
     )
     .deleteFrom('sessions')
     .where('id', 'in', (qb) =>
-      qb.selectFrom('locked').select('id').orderBy('last_used_at', 'desc').orderBy('id').offset(max),
+      qb
+        .selectFrom('locked')
+        .select('id')
+        // The new session stays, even if another one was used since.
+        .orderBy((eb) => eb('id', '=', id), 'desc')
+        .orderBy('last_used_at', 'desc')
+        .orderBy('id')
+        .offset(max),
     );
   const { numDeletedRows } = await retryDeadlocks(() => deletion.executeTakeFirst());
   return Number(numDeletedRows);

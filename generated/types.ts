@@ -12,7 +12,7 @@ export interface paths {
         put?: never;
         /**
          * Register an account
-         * @description Creates a public account and returns its id, but does not start a session. Usernames are unique regardless of letter case and Unicode form (NFKC case folding). Email addresses are trimmed and lowercased, and are unique in that form.
+         * @description Creates a public account and returns its id, but does not start a session. Usernames are unique regardless of letter case and Unicode form (NFKC case folding). Email addresses are trimmed and lowercased, and are unique in that form. The operator can close the registration.
          */
         post: operations["register"];
         delete?: never;
@@ -566,7 +566,7 @@ export interface components {
          */
         Timestamp: string;
         /**
-         * @description A display name of at most 100 characters, stored verbatim. It must not be blank or contain NUL (U+0000).
+         * @description A display name of at most 100 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.
          * @example Mira Solheim
          */
         DisplayName: string;
@@ -606,12 +606,12 @@ export interface components {
          */
         CurrentPassword: string;
         /**
-         * @description The title of a post, at most 200 characters, stored verbatim. It must not be blank or contain NUL (U+0000).
+         * @description The title of a post, at most 200 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.
          * @example First swim of the year
          */
         PostTitle: string;
         /**
-         * @description The text of a post, at most 10,000 characters, stored verbatim. It must not be blank or contain NUL (U+0000).
+         * @description The text of a post, at most 10,000 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.
          * @example Four degrees in the water. Worth it.
          */
         PostText: string;
@@ -712,7 +712,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The `User-Agent` of the login: trimmed, without control characters, and truncated to 255 characters. `Unknown device` if the header was missing or empty.
+             * @description The `User-Agent` of the login, in UTF-8 or Latin-1: trimmed, without control characters, and truncated to 255 characters. `Unknown device` if the header was missing or empty.
              * @example PostingApp/2.3 (Android 16)
              */
             device_name: string;
@@ -1152,6 +1152,21 @@ export interface components {
         };
         /** @description The request has no `Authorization` header, and comes from a page of an origin that the operator has not allowed. */
         CrossSite: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description Only the operator of this service creates accounts, or the request has no `Authorization` header and comes from a page of an origin that the operator has not allowed. */
+        RegistrationRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -1670,7 +1685,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidRegistration"];
-            403: components["responses"]["CrossSite"];
+            403: components["responses"]["RegistrationRefused"];
             409: components["responses"]["AccountTaken"];
             413: components["responses"]["JsonTooLarge"];
             415: components["responses"]["JsonExpected"];

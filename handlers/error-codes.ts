@@ -7,6 +7,7 @@ export const ERROR_STATUSES = {
   invalid_credentials: 401,
   invalid_password: 401,
   cross_site_request: 403,
+  registration_closed: 403,
   user_mismatch: 403,
   not_found: 404,
   method_not_allowed: 405,

@@ -78,7 +78,8 @@ export function badRequest(problems: readonly FieldProblem[]): HttpError {
 /** Creates a 400 with one problem, which concerns the whole body. */
 export const badBody = (code: FieldCode, message?: string) => badRequest([fieldProblem('body', '', code, message)]);
 
-export const missingCredentials = () => new HttpError('missing_credentials', 'Credentials are required.', CHALLENGE);
+export const missingCredentials = () =>
+  new HttpError('missing_credentials', 'Send a token in the header Authorization: Bearer <token>.', CHALLENGE);
 
 /** Creates the 401 for an invalid token, or for a token whose session or account has been deleted. */
 export const invalidToken = () =>
@@ -88,6 +89,9 @@ export const invalidToken = () =>
 
 export const crossSiteRequest = () =>
   new HttpError('cross_site_request', 'Pages of this origin cannot send this request.');
+
+export const registrationClosed = () =>
+  new HttpError('registration_closed', 'Only the operator of this service creates accounts.');
 
 export const notFound = () => new HttpError('not_found', 'Not found.');
 

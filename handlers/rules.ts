@@ -5,7 +5,7 @@ import { type FieldProblem, fieldProblem } from './errors.js';
 import type { Request } from './operation.js';
 import { isDisposable } from './policy/emails.js';
 import { passwordProblems } from './policy/passwords.js';
-import { usernameProblems } from './policy/usernames.js';
+import { isInvisible, usernameProblems } from './policy/usernames.js';
 
 /** The part of a request that rules check, after it has been validated against the schemas. */
 export interface ValidatedRequest<Id extends OperationId> {
@@ -65,6 +65,13 @@ function emptyChangeProblems(
   return fieldNames.length > 0 && fieldNames.every(changesNothing) ? [fieldProblem('body', '', 'no_changes')] : [];
 }
 
+/** Returns a problem for each of these texts of which nothing is visible. The schema reports only texts of ASCII whitespace. */
+const blankProblems = (texts: Readonly<Record<string, string>>, ...fields: string[]): FieldProblem[] =>
+  fields.flatMap((field) => {
+    const text = texts[field];
+    return text !== undefined && isInvisible(text) ? [fieldProblem('body', field, 'blank')] : [];
+  });
+
 const ownIdProblems = (field: string, id: number | undefined, { account }: AuthenticatedUser): FieldProblem[] =>
   id === account.id ? [fieldProblem('query', field, 'own_id')] : [];
 
@@ -83,11 +90,16 @@ function cursorProblems({ cursor, offset }: { cursor?: string; offset?: number }
  * all problems.
  */
 export const rules: { [Id in OperationId]?: RequestRule<Id> } = {
-  register: ({ body, texts: { password } }) => accountProblems({ ...body, password }, body),
+  register: ({ body, texts }) => [
+    ...blankProblems(texts, 'name'),
+    ...accountProblems({ ...body, password: texts.password }, body),
+  ],
 
-  updateProfile({ fieldNames, body, texts: { password } }, { account }) {
+  updateProfile({ fieldNames, body, texts }, { account }) {
+    const { password } = texts;
     const { username = account.username, email = account.email } = body;
     return [
+      ...blankProblems(texts, 'name'),
       ...accountProblems({ ...body, password }, { username, email }),
       ...(fieldNames.includes('password') && !fieldNames.includes('current_password')
         ? [fieldProblem('body', 'current_password', 'required', 'is required to change the password')]
@@ -97,7 +109,13 @@ export const rules: { [Id in OperationId]?: RequestRule<Id> } = {
     ];
   },
 
-  editPost: ({ fieldNames, body }) => [...imageProblems(fieldNames, body), ...emptyChangeProblems(fieldNames, body)],
+  createPost: ({ texts }) => blankProblems(texts, 'title', 'text'),
+
+  editPost: ({ fieldNames, body, texts }) => [
+    ...blankProblems(texts, 'title', 'text'),
+    ...imageProblems(fieldNames, body),
+    ...emptyChangeProblems(fieldNames, body),
+  ],
 
   listPosts: ({ query }) => cursorProblems(query),
   listOwnPosts: ({ query }) => cursorProblems(query),

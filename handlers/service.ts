@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { readBacklog } from '../db/outbox/backlog.js';
@@ -7,7 +8,7 @@ import { readFreeBytes } from '../db/postgres/free-space.js';
 import { openRedis } from '../db/redis.js';
 import { openStores, type Stores } from '../db/stores.js';
 import { Closers } from '../db/support/closers.js';
-import { type Config, urlOf } from './config/index.js';
+import { type Config, ConfigError, urlOf } from './config/index.js';
 import type { AppContext } from './context.js';
 import { startControlServer } from './control.js';
 import { readDocument } from './http/docs/index.js';
@@ -36,7 +37,7 @@ const SHUTDOWN_GRACE_PERIOD_MS = 7000;
 /**
  * Opens the stores, and starts the API server, the operations server and, with an embedded database, the control server.
  *
- * @throws ConfigError if the file with the token keys is invalid
+ * @throws ConfigError if the file with the token keys is invalid, or a port is in use
  * @throws DataDirectoryInUseError, UnfinishedRestoreError
  * @throws DiskFullError, DatabaseNotOpenedError for the embedded PostgreSQL
  * @throws StoresDisagreeError
@@ -87,9 +88,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
       const forceCloseTimer = setTimeout(() => server.server.closeAllConnections(), SHUTDOWN_GRACE_PERIOD_MS);
       await server.close().finally(() => clearTimeout(forceCloseTimer));
     });
-    await server.listen({ host: config.host, port: config.port });
+    await listen(server, { host: config.host, port: config.port }, 'PORT');
     // The port is not shared with other worker processes, because each reports its own state.
-    await ops.server.listen({ host: config.opsHost, port: config.opsPort, exclusive: true });
+    await listen(ops.server, { host: config.opsHost, port: config.opsPort, exclusive: true }, 'OPS_PORT');
 
     return {
       url: listeningUrl(config.host, server.server.address()),
@@ -105,6 +106,18 @@ export async function startService(config: Config, log: Logger): Promise<Service
   } catch (error) {
     return closers.closeAfter(error);
   }
+}
+
+/** Starts a server. @throws ConfigError if the port is in use; the message names the variable that sets it */
+async function listen(
+  server: FastifyInstance,
+  options: { host: string; port: number; exclusive?: boolean },
+  variable: 'PORT' | 'OPS_PORT',
+): Promise<void> {
+  await server.listen(options).catch((error) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    throw new ConfigError(`Port ${options.port} of ${options.host} is in use. Set ${variable} to another one.`);
+  });
 }
 
 const listeningUrl = (host: string, address: string | AddressInfo | null) => urlOf(host, (address as AddressInfo).port);

@@ -90,6 +90,13 @@ t.test('beyond the maximum of sessions a login ends the least recently used one'
   t.same(await Promise.all([user.token, second, third, fourth].map(hasSession)), [true, false, true, true]);
 });
 
+t.test('a login never ends its own session, even if the clock was set back', async (t) => {
+  const user = await service.createUser();
+  const others = [user.token, await service.login(user.email), await service.login(user.email)];
+  for (const token of others) await changeSession(token, { last_used_at: new Date(Date.now() + 3_600_000) });
+  t.ok(await hasSession(await service.login(user.email)));
+});
+
 t.test('expired sessions do not count towards the maximum', async (t) => {
   const user = await service.createUser();
   const expired = await service.login(user.email);

@@ -22,6 +22,7 @@ const register = (fields: object) =>
 
 t.test('field problems have messages that can be shown to a user', async (t) => {
   const pdf = new Blob(['%PDF-1.7']);
+  const svg = new Blob(['<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>']);
   const pngAsGif = new Blob([samples.png], { type: 'image/gif' });
   // The name of the field is empty if a problem concerns the whole body or path.
   const mustBeEmpty = ' must be empty, because this operation takes no body';
@@ -32,6 +33,7 @@ t.test('field problems have messages that can be shown to a user', async (t) => 
     [create({ title: 'a\0b' }), 'title must not contain NUL characters'],
     [create({ color: 'red' }), 'color is not a known field'],
     [create({ image: pdf }), 'image must be a JPEG, PNG, GIF, WebP or AVIF image, not PDF'],
+    [create({ image: svg }), 'image must be a JPEG, PNG, GIF, WebP or AVIF image, not SVG'],
     [
       create({ image: pngAsGif }),
       'image is declared as image/gif, but its bytes are image/png; the part must have the header Content-Type: image/png',

@@ -6,7 +6,7 @@ import { usernameProblems } from '../handlers/policy/usernames.js';
 import { openTestStores } from './support/stores.js';
 
 /** Blank characters that are neither white space nor default-ignorable code points. */
-const BLANK = ['\u2800', '\u{13441}', '\u{13442}', '\u{16fe4}', '\u{1d159}'];
+const BLANK = ['\u2800', '\ufffc', '\u{13441}', '\u{13442}', '\u{16fe4}', '\u{1d159}'];
 
 /** Matches characters that case folding changes or produces. */
 const FOLDED = /[\p{Changes_When_NFKC_Casefolded}\p{Cased}\p{Changes_When_Casemapped}]/u;

@@ -13,6 +13,8 @@ import { makeDirectoryDurably } from './durable-files.js';
 /** The mode of the data directory when it is created, and of all its subdirectories. */
 export const OWNER_ONLY_MODE = 0o700;
 
+const OWNER_ONLY_FILE_MODE = 0o600;
+
 /** Another process has claimed the data directory. */
 export class DataDirectoryInUseError extends Error {
   readonly code = 'data_directory_in_use';
@@ -75,8 +77,10 @@ export async function claimDataDirectory(
 ): Promise<DataDirectory> {
   const { lock: lockPath, ...paths } = pathsIn(path);
   const { root, images, restoring } = paths;
-  await makeDirectoryDurably(root, OWNER_ONLY_MODE);
-  const lock = await open(lockPath, 'a+');
+  await makeDirectoryDurably(root, OWNER_ONLY_MODE).catch(nameVariable);
+  const lock = await open(lockPath, 'a+', OWNER_ONLY_FILE_MODE).catch(nameVariable);
+  // Otherwise any user of the machine could hold the lock, and prevent the start.
+  await lock.chmod(OWNER_ONLY_FILE_MODE);
   if (!tryLock(lock.fd, { shared })) {
     const [pid] = /^\d+$/m.exec(await lock.readFile('utf8')) ?? [];
     await lock.close();
@@ -100,6 +104,12 @@ export async function claimDataDirectory(
     await lock.close();
     throw error;
   }
+}
+
+/** Adds the name of the variable to the error of a data directory that cannot be created or written. */
+function nameVariable(error: Error): never {
+  error.message = `DATA_DIR cannot be used: ${error.message}`;
+  throw error;
 }
 
 /** Replaces the recorded id of an earlier process. Processes that share the directory record no id. */

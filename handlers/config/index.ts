@@ -35,6 +35,8 @@ export interface Config {
   /** If undefined, the keys in the data directory are used. */
   tokenKeys: TokenKeys | undefined;
   tokenTtlSeconds: number;
+  /** `closed`: only the operator creates accounts. */
+  registration: 'open' | 'closed';
   rateLimit: { general: number; strict: number; windowSeconds: number };
   uploadMaxBytes: number;
   /** Whether to remove metadata that may identify people or places from images. */
@@ -95,6 +97,7 @@ const VALIDATORS = {
   REDIS_TIMEOUT: timeoutMs({ default: 250 }),
   TOKEN_KEYS: tokenKeys({ default: undefined }),
   TOKEN_TTL: integer(1, MAX_TTL_SECONDS)({ default: 604_800 }),
+  REGISTRATION: str<'open' | 'closed'>({ choices: ['open', 'closed'], default: 'open' }),
   RATE_LIMIT_MAX: positiveInteger({ default: 300 }),
   RATE_LIMIT_STRICT_MAX: positiveInteger({ default: 20 }),
   RATE_LIMIT_WINDOW: integer(1, DAY_SECONDS)({ default: 900 }),
@@ -118,11 +121,14 @@ export const VARIABLE_NAMES: readonly string[] = Object.keys(VALIDATORS);
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const env = cleanEnv(nonEmpty, VALIDATORS, { reporter: ({ errors }) => throwIfInvalid(errors) });
-  const externalStore = (['DATABASE_URL', 'NEO4J_URI', 'S3_BUCKET', 'REDIS_URL'] as const).find((name) => env[name]);
-  if (env.NEO4J_URI && !env.DATABASE_URL) throw new ConfigError('NEO4J_URI: requires DATABASE_URL');
-  if (env.S3_ENDPOINT && !env.S3_BUCKET) throw new ConfigError('S3_ENDPOINT: requires S3_BUCKET');
-  if (externalStore && !env.TOKEN_KEYS) throw new ConfigError(`TOKEN_KEYS: required with ${externalStore}`);
+  const problems: string[] = [];
+  const env = cleanEnv(nonEmpty, VALIDATORS, { reporter: ({ errors }) => problems.push(...problemsOf(errors)) });
+  const externalStore = ['DATABASE_URL', 'NEO4J_URI', 'S3_BUCKET', 'REDIS_URL'].find((name) => nonEmpty[name]);
+  if (nonEmpty.NEO4J_URI && !nonEmpty.DATABASE_URL) problems.push('NEO4J_URI: requires DATABASE_URL');
+  if (nonEmpty.S3_ENDPOINT && !nonEmpty.S3_BUCKET) problems.push('S3_ENDPOINT: requires S3_BUCKET');
+  if (externalStore && !nonEmpty.TOKEN_KEYS) problems.push(`TOKEN_KEYS: required with ${externalStore}`);
+  // White space is collapsed, because messages may quote values with line breaks.
+  if (problems.length > 0) throw new ConfigError(problems.join('; ').replace(/\s+/g, ' '));
   const unshared = (['DATABASE_URL', 'REDIS_URL'] as const).find((name) => !env[name]);
   if (env.WORKERS > 1 && unshared) throw new ConfigError(`WORKERS: more than one process requires ${unshared}`);
   return {
@@ -166,6 +172,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     redis: env.REDIS_URL ? { url: env.REDIS_URL, timeoutMs: env.REDIS_TIMEOUT } : undefined,
     tokenKeys: env.TOKEN_KEYS,
     tokenTtlSeconds: env.TOKEN_TTL,
+    registration: env.REGISTRATION,
     rateLimit: { general: env.RATE_LIMIT_MAX, strict: env.RATE_LIMIT_STRICT_MAX, windowSeconds: env.RATE_LIMIT_WINDOW },
     uploadMaxBytes: env.UPLOAD_MAX_BYTES,
     uploadStripMetadata: env.UPLOAD_STRIP_METADATA,
@@ -184,8 +191,5 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 export const urlOf = (host: string, port: number) =>
   `http://${host.includes(':') ? `[${host.replace(/%.*/, '')}]` : host}:${port}`;
 
-function throwIfInvalid(errors: Partial<Record<string, Error>>): void {
-  const problems = Object.entries(errors).flatMap(([name, error]) => (error ? [`${name}: ${error.message}`] : []));
-  // White space is collapsed, because messages may quote values with line breaks.
-  if (problems.length > 0) throw new ConfigError(problems.join('; ').replace(/\s+/g, ' '));
-}
+const problemsOf = (errors: Partial<Record<string, Error>>): string[] =>
+  Object.entries(errors).flatMap(([name, error]) => (error ? [`${name}: ${error.message}`] : []));

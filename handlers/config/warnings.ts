@@ -14,7 +14,7 @@ const IPV4_MAPPED = createAddressSet(['::ffff:0:0/96']);
 
 /** Returns one line for each setting that is valid but probably a mistake. */
 export function configWarnings(config: Config): string[] {
-  const { corsOrigins, opsHost, publicUrl, tokenTtlSeconds, trustProxy } = config;
+  const { corsOrigins, opsHost, publicUrl, stores, tokenTtlSeconds, trustProxy } = config;
   const largeRanges = trustProxy.filter(isLarge);
   const httpOrigins = corsOrigins.filter((origin) => origin.startsWith('http:'));
   const warnings: string[] = [];
@@ -27,6 +27,11 @@ export function configWarnings(config: Config): string[] {
   }
   if (publicUrl.protocol === 'https:' && httpOrigins.length > 0) {
     warnings.push(`CORS_ORIGINS contains http origins although PUBLIC_URL is https: ${httpOrigins.join(', ')}`);
+  }
+  // If a variable is missing by mistake, production would start on an empty store.
+  const missing = [...(stores.postgres ? [] : ['DATABASE_URL']), ...(stores.s3 ? [] : ['S3_BUCKET'])];
+  if (publicUrl.protocol === 'https:' && missing.length > 0) {
+    warnings.push(`PUBLIC_URL is https, but data is stored in DATA_DIR: not set: ${missing.join(', ')}`);
   }
   if (tokenTtlSeconds > YEAR_SECONDS) {
     const days = Math.ceil(tokenTtlSeconds / DAY_SECONDS);

@@ -6,6 +6,7 @@ import { routes } from '../../generated/routes.js';
 import * as generated from '../../generated/serializers.js';
 import type { OperationId } from '../../generated/types.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
+import { registrationClosed } from '../errors.js';
 import { handlers } from '../index.js';
 import type { Operation } from '../operation.js';
 import { authenticate } from './authenticate.js';
@@ -65,6 +66,7 @@ export async function registerOperations(
         onRequest: async (request: FastifyRequest) => {
           if (operation.requiresAuthentication) request.user = await authenticate(request, context);
           refuseCrossSite(request, trustedOrigins);
+          if (operation.id === 'register' && context.config.registration === 'closed') throw registrationClosed();
         },
         handler: (request: FastifyRequest, reply: FastifyReply) => respond(operation, request, reply, context, budgets),
       };

@@ -43,7 +43,7 @@ import { nameSpans } from './span-names.js';
  * 1. `limitPipelining` holds back pipelined requests. `rewriteUrl` replaces a URL that cannot be decoded.
  * 2. The onRequest hooks of the server run in this order: default headers; CORS; cookies; rate limit (429), shutdown (503)
  *    and Host header (400); normalization of malformed media types.
- * 3. The onRequest hook of the route runs: authentication (401) and cross-site check (403), or the response to a method
+ * 3. The onRequest hook of the route runs: authentication (401), cross-site check and closed registration (403), or the response to a method
  *    that the path does not support (405).
  * 4. The handler reads the body and validates the input (400, 404, 413, 415), and runs the operation.
  * 5. During a shutdown, onSend tells the client to close the connection. If the body of the request is still arriving, onSend

@@ -11,7 +11,10 @@ export const EMAIL_MAX_LENGTH = 254;
  */
 export function normalizeEmail(email: string): string {
   const trimmed = email.trim();
-  return trimmed.length > 2 * EMAIL_MAX_LENGTH ? trimmed : trimmed.toLowerCase();
+  // Only ASCII letters, because the Kelvin sign (U+212A) becomes an ASCII k, and the address would pass as ASCII.
+  return trimmed.length > 2 * EMAIL_MAX_LENGTH
+    ? trimmed
+    : trimmed.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** Returns whether the domain of a normalized address is disposable or a subdomain of a disposable domain. */

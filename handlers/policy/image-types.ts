@@ -117,5 +117,6 @@ async function describeFileType(head: Uint8Array): Promise<string | undefined> {
   // The library skips byte-order marks and ID3 tags, so it may detect an accepted type although `detectImageType` does not.
   // A message such as "must be a PNG, not PNG" would be confusing.
   if (!type || imageTypes.some(({ mediaType }) => mediaType === canonicalType(type.mime))) return undefined;
-  return type.ext.toUpperCase();
+  // An SVG with an XML declaration is recognized only as XML.
+  return type.ext === 'xml' && Buffer.from(head).includes('<svg') ? 'SVG' : type.ext.toUpperCase();
 }

@@ -40,8 +40,18 @@ const CURRENT_PARAMETERS = argon2.parseOptions(DUMMY_HASH);
 export const hashPassword = (password: string, options: HashOptions = { lane: 'unauthenticated' }): Promise<string> =>
   hashQueue.run(options, () => argon2.hash(password, ARGON2_PARAMETERS));
 
-/** Returns whether a password matches a hash. Not queued: call it in a job of `hashQueue`. Throws if the hash is malformed. */
-export const verifyPassword = async (hash: string, password: string): Promise<boolean> => argon2.verify(hash, password);
+/**
+ * Returns whether a password matches a hash. Not queued: call it in a job of `hashQueue`. A hash that cannot be read, which
+ * another program has written, matches no password. This takes as long as a wrong password.
+ */
+export async function verifyPassword(hash: string, password: string): Promise<boolean> {
+  try {
+    return await argon2.verify(hash, password);
+  } catch {
+    await argon2.verify(DUMMY_HASH, password);
+    return false;
+  }
+}
 
 /** Returns whether the parameters of a hash differ from those for new hashes. */
 export function needsRehash(hash: string): boolean {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -67,7 +67,7 @@ t.test('SIGTERM, SIGINT and kill -9 end a start that creates the database, and t
     const exited = once(child, 'exit');
     child.kill(signal);
     t.same(await exited, outcome);
-    t.ok(existsSync(unfinished), 'the database was incomplete');
+    t.equal(statSync(unfinished).mode & 0o777, 0o700, 'the database was incomplete, and private from the beginning');
   }
   const second = await startProcess(t, { DATA_DIR });
   t.equal((await fetch(`${second.opsUrl}/readyz`)).status, 200);
@@ -78,11 +78,13 @@ t.test('fails to start, with one line, if a directory, address, port or bucket c
   const { url } = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
   const { port } = new URL(url);
   const refused: [environment: NodeJS.ProcessEnv, text: RegExp][] = [
-    [{ DATA_DIR: '/dev/null/x' }, /\/dev\/null\/x/],
-    [{ DATA_DIR: '/proc/x/y' }, /\/proc/],
+    [{ DATA_DIR: '/dev/null/x' }, /^DATA_DIR cannot be used: .+\/dev\/null\/x/],
+    [{ DATA_DIR: '/dev/null' }, /^DATA_DIR cannot be used: .+\/dev\/null/],
+    [{ DATA_DIR: '/proc/x/y' }, /^DATA_DIR cannot be used: .+\/proc/],
     [{ HOST: '203.0.113.9' }, /203\.0\.113\.9/],
     [{ HOST: 'no.such.host.invalid' }, /no\.such\.host\.invalid/],
-    [{ PORT: port }, new RegExp(`EADDRINUSE.*${port}`)],
+    [{ PORT: port }, new RegExp(`^Port ${port} of 127.0.0.1 is in use. Set PORT to another one.$`, 'm')],
+    [{ OPS_PORT: port }, new RegExp(`^Port ${port} of 127.0.0.1 is in use. Set OPS_PORT to another one.$`, 'm')],
     [{ S3_BUCKET: 'images', TOKEN_KEYS: 'one:6b1f0e9ad27c4835be04c7f9125d8a63' }, /Region is missing/],
   ];
   for (const [environment, text] of refused)

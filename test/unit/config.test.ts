@@ -19,6 +19,7 @@ const DEFAULTS = {
   redis: undefined,
   tokenKeys: undefined,
   tokenTtlSeconds: 604_800,
+  registration: 'open',
   rateLimit: { general: 300, strict: 20, windowSeconds: 900 },
   uploadMaxBytes: 5_242_880,
   uploadStripMetadata: true,
@@ -85,6 +86,7 @@ t.test('each variable sets its option', async (t) => {
     ['TOKEN_KEYS', `1:${SECRET},k_2:${OTHER_SECRET}`, { tokenKeys: [key('1', SECRET), key('k_2', OTHER_SECRET)] }],
     ['TOKEN_KEYS', `one:${SECRET_OF_32_BYTES}`, { tokenKeys: [key('one', SECRET_OF_32_BYTES)] }],
     ['TOKEN_TTL', '60', { tokenTtlSeconds: 60 }],
+    ['REGISTRATION', 'closed', { registration: 'closed' }],
     ['RATE_LIMIT_MAX', '1', { rateLimit: { ...rateLimit, general: 1 } }],
     ['RATE_LIMIT_STRICT_MAX', '2', { rateLimit: { ...rateLimit, strict: 2 } }],
     ['RATE_LIMIT_WINDOW', '3', { rateLimit: { ...rateLimit, windowSeconds: 3 } }],
@@ -132,6 +134,7 @@ const INVALID_VALUES: Record<string, string[]> = {
   ],
   LOG_LEVEL: ['loud', 'INFO', 'info\nx'],
   LOG_FORMAT: ['pretty', 'JSON'],
+  REGISTRATION: ['Open', 'true'],
   DATABASE_URL: ['x', 'localhost:5432', 'mysql://db.example', 'jo:hunter2@db.example', 'postgres:/db.example'],
   NEO4J_URI: ['x', 'graph.example:7687', 'http://graph.example'],
   S3_ENDPOINT: ['x', 's3.example', 's3://images'],
@@ -194,8 +197,9 @@ t.test('rejects a variable if another one that it requires is missing', async (t
     [{ DATABASE_URL }, 'TOKEN_KEYS: required with DATABASE_URL'],
     [{ S3_BUCKET: 'images' }, 'TOKEN_KEYS: required with S3_BUCKET'],
     [{ REDIS_URL: 'redis://redis.example' }, 'TOKEN_KEYS: required with REDIS_URL'],
+    [{ PORT: 'x', S3_BUCKET: 'images' }, /^PORT: .+; TOKEN_KEYS: required with S3_BUCKET$/],
   ] as const) {
-    t.equal(messageFor(environment), message);
+    t.match(messageFor(environment), message);
   }
 });
 
@@ -240,6 +244,7 @@ t.test('names variables whose names are similar to those of the service, and no 
 t.test('warns once about each questionable setting, and not about its safe alternative', async (t) => {
   const warnings = (environment: NodeJS.ProcessEnv) => configWarnings(readConfig(environment));
   const https = 'https://social.example';
+  const servers = { ...KEYS, DATABASE_URL, S3_BUCKET: 'images' };
   for (const [count, environment] of [
     [0, {}],
     [1, { TRUST_PROXY: '0.0.0.0/1,128.0.0.0/1', OPS_HOST: '127.0.0.1' }],
@@ -256,8 +261,11 @@ t.test('warns once about each questionable setting, and not about its safe alter
     [1, { OPS_HOST: '0.0.0.0' }],
     [1, { OPS_HOST: '::' }],
     [1, { OPS_HOST: 'metrics.example' }],
-    [1, { PUBLIC_URL: https, CORS_ORIGINS: 'https://app.example,http://app.example' }],
-    [0, { PUBLIC_URL: https, CORS_ORIGINS: 'https://app.example' }],
+    [1, { ...servers, PUBLIC_URL: https, CORS_ORIGINS: 'https://app.example,http://app.example' }],
+    [0, { ...servers, PUBLIC_URL: https, CORS_ORIGINS: 'https://app.example' }],
+    [1, { PUBLIC_URL: https }],
+    [1, { ...servers, PUBLIC_URL: https, DATABASE_URL: '' }],
+    [1, { ...servers, PUBLIC_URL: https, S3_BUCKET: '' }],
     [0, { PUBLIC_URL: 'http://social.example', CORS_ORIGINS: 'http://app.example' }],
     [0, { TOKEN_TTL: '31536000' }],
     [1, { TOKEN_TTL: '31536001' }],

@@ -29,11 +29,13 @@ t.test('claiming a directory removes the uploads of processes that have ended, a
   await next.release();
 });
 
-t.test('existing subdirectories become private', async (t) => {
-  const root = t.testdir({ images: {} });
+t.test('the lock and existing subdirectories become private', async (t) => {
+  const root = t.testdir({ images: {}, lock: '' });
   await chmod(join(root, 'images'), 0o755);
+  await chmod(join(root, 'lock'), 0o644);
   const directory = await claimDataDirectory(root, { shared: false });
   for (const path of [directory.images, directory.uploads]) t.equal((await stat(path)).mode & 0o777, 0o700, path);
+  t.equal((await stat(join(root, 'lock'))).mode & 0o777, 0o600);
   await directory.release();
 });
 

@@ -17,10 +17,9 @@ t.test('verifies a password only against its own hash', async (t) => {
   t.not(await hashPassword('TestHarbour!77'), stored, 'the salt is fresh');
 });
 
-t.test('throws on a malformed hash', async (t) => {
+t.test('a malformed hash matches no password', async (t) => {
   for (const malformed of ['', 'TestHarbour!77', '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA']) {
-    await t.rejects(verifyPassword(malformed, 'TestHarbour!77'));
-    t.throws(() => needsRehash(malformed));
+    t.equal(await verifyPassword(malformed, 'TestHarbour!77'), false, malformed);
   }
 });
 

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { PGlite } from '@electric-sql/pglite';
@@ -81,6 +81,8 @@ async function start(directory: string): Promise<PGlite> {
 async function createCluster(directory: string): Promise<void> {
   const incomplete = `${directory}.new`;
   rmSync(incomplete, { recursive: true, force: true });
+  // PGlite would create it readable for all users.
+  mkdirSync(incomplete, { mode: OWNER_ONLY_MODE });
   const pglite = await start(incomplete);
   await pglite.close();
   syncTree(incomplete);

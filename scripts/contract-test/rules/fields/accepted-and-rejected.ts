@@ -59,9 +59,9 @@ const quote = (value: string) => {
 };
 
 const FIELD_DESCRIPTIONS: Record<Field, string> = {
-  name: 'A name has 1 to 100 characters, counted in code points, and is not blank',
-  title: 'A title has 1 to 200 characters, counted in code points, and is not blank',
-  text: 'A text has 1 to 10,000 characters, counted in code points, and is not blank',
+  name: 'A name has 1 to 100 characters, counted in code points, and shows at least one',
+  title: 'A title has 1 to 200 characters, counted in code points, and shows at least one',
+  text: 'A text has 1 to 10,000 characters, counted in code points, and shows at least one',
   username:
     'A username has 1 to 50 characters, counted in code points, and contains no whitespace, control, format, ignorable or blank characters',
   email:

@@ -7,8 +7,10 @@ const WHITE_SPACE = [...'\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2003\u200a\u2028\u
 const CONTROL = [...'\x07\x1b\x7f\u0080\u009f'];
 const FORMAT = [...'\u00ad\u061c\u200b\u200d\u200e\u202e\u2060\u2066\ufeff\ufff9\u{1d173}\u{e0001}'];
 const IGNORABLE_OR_BLANK = [
-  ...'\u034f\u115f\u1160\u17b4\u180b\u180e\u2065\u2800\u3164\ufe00\ufe0f\uffa0\u{e0100}\u{e0fff}',
+  ...'\u034f\u115f\u1160\u17b4\u180b\u180e\u2065\u2800\u3164\ufe00\ufe0f\uffa0\ufffc\u{e0100}\u{e0fff}',
 ];
+/** Characters of which a text must not consist. */
+const INVISIBLE = [...'\x1f\u00ad\u115f\u200b\u202e\u2800\u3164\ufffc\u{e0001}'];
 /** Texts that Unicode normalization, trimming, HTML escaping or the normalization of line breaks would change. */
 const VERBATIM = [
   '  padded <b>&amp; "quoted" \'it\' \\ %41 +\u00a0',
@@ -33,6 +35,8 @@ const textValues = (maximum: number): Values => ({
     '\0',
     ...WHITE_SPACE,
     WHITE_SPACE.join(''),
+    ...INVISIBLE,
+    INVISIBLE.join(' '),
   ],
 });
 
@@ -52,6 +56,8 @@ const INVALID_LOCAL_PARTS = [
   'test\u00a0x',
   'test\0',
   'münchen',
+  // Its lower case is an ASCII k.
+  'test\u212a',
   ...MISPLACED_DOTS,
 ];
 

@@ -29,7 +29,7 @@ export const listRules: Rule[] = [
 
   samRule(
     'sessions.list.device-name',
-    'device_name is the User-Agent, trimmed, without control characters and truncated to 255 characters. It is “Unknown device” if the header is missing or nothing of it remains.',
+    'device_name is the User-Agent, decoded as UTF-8 or otherwise Latin-1, trimmed, without control characters and truncated to 255 characters. It is “Unknown device” if the header is missing or nothing of it remains.',
     async (sam, users) => {
       for (const [userAgent, name] of [
         [`Contract Test ${'x'.repeat(300)}`, `Contract Test ${'x'.repeat(241)}`],
@@ -37,6 +37,8 @@ export const listRules: Rule[] = [
         ['No\tControl\u0085Char\u009facters', 'NoControlCharacters'],
         ['<script>"&', '<script>"&'],
         ['Two  spaces', 'Two  spaces'],
+        [Buffer.from('Ländle 🐟').toString('latin1'), 'Ländle 🐟'],
+        ['L\u00e4ndle', 'L\u00e4ndle'],
         [undefined, 'Unknown device'],
         ['', 'Unknown device'],
         [' \u0085 ', 'Unknown device'],
