@@ -65,7 +65,7 @@ t.test('the configuration table lists exactly the variables that are read, with 
   }
 });
 
-t.test('the TypeScript example is the one that npm run test:clients compiles and runs', async (t) => {
+t.test('the TypeScript example is the one that npm test -- clients compiles and runs', async (t) => {
   const [example] = fencedBlocks(readSection(CLIENTS, 'TypeScript')).filter(({ kind }) => kind === 'ts');
   t.equal(example?.content, readFileSync('test/clients/typescript/openapi-fetch/example.ts', 'utf8'));
 });
