@@ -5,7 +5,7 @@ import { createPost, startTestService, type TestUser } from './support/service.j
 import { recordStatements } from './support/statements.js';
 import { drainOutbox } from './support/store-contents.js';
 
-// Compares the SQL statements that requests for hidden and for missing content run. `npm run test:abuse -- --only timing`
+// Compares the SQL statements that requests for hidden and for missing content run. `npm test -- abuse --only timing`
 // compares their response times.
 const service = await startTestService(t);
 const statements = recordStatements(t);

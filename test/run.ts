@@ -18,13 +18,18 @@ import { createCommand, integerFrom } from '../scripts/support/command.js';
 import { table } from '../scripts/support/table.js';
 
 /*
- * Runs tests: `npm test` runs the fast kinds, `npm run test:all` every kind. A test's folder is its kind; `test/*.test.ts` are
- * the integration tests. Words select the files of every kind whose names contain one of the words:
+ * Runs tests. A test's folder is its kind; `test/*.test.ts` are the integration tests. Some kinds are programs of their own.
  *
- *   npm test -- feed images
+ *   npm test                        the fast kinds: unit, integration, browser
+ *   npm test -- long,servers        all files of these kinds; `all` means every kind that is not a program
+ *   npm test -- feed images         the files of every kind whose names contain one of the words
+ *   npm test -- model               a program: see the header of its run.ts for its options
  *
  * The files run in a few worker processes: see `worker.ts`.
  */
+
+const FAST_KINDS = ['unit', 'integration', 'browser'];
+const PROGRAMS = ['model', 'power-cuts', 'fuzz', 'abuse', 'schemathesis', 'clients'];
 
 const SLOWEST_COUNT = 10;
 
@@ -45,30 +50,41 @@ const files = readdirSync('test', { recursive: true })
   // Larger files take longer. They run first, so that the workers end at about the same time.
   .sort((a, b) => b.bytes - a.bytes);
 
+const knownKinds = [...new Set(files.map(({ kind }) => kind))];
+
+/** Returns the files that an argument selects: those of its kinds, or with the word in their names. */
+function filesOf(argument: string): typeof files {
+  if (argument === 'all') return files;
+  const names = argument.split(',');
+  const areKinds = names.every((name) => knownKinds.includes(name));
+  return files.filter(({ kind, name }) => (areKinds ? names.includes(kind) : name.includes(argument)));
+}
+
+const [program = '', ...programOptions] = process.argv.slice(2);
+if (PROGRAMS.includes(program)) {
+  const child = spawn(process.execPath, [`.build/test/${program}/run.js`, ...programOptions], { stdio: 'inherit' });
+  const [code] = await once(child, 'close');
+  process.exit(code ?? 1);
+}
+
 const command = createCommand(
   'test',
-  'Runs the test files of some kinds, or those whose names contain one of the words.',
+  'Runs the test files of some kinds, and those whose names contain one of the words.',
 )
-  .argument('<kinds>')
-  .argument('[words...]')
+  .argument('[kinds and words...]')
   // One more than the number of cores, because some tests mostly wait.
   .option('--jobs <n>', 'the number of worker processes', integerFrom(1), availableParallelism() + 1)
   .option('--bail', 'stops after the first failure')
   .parse();
 const { jobs, bail } = command.opts<{ jobs: number; bail?: boolean }>();
-const [kinds = '', ...words] = command.args;
-const selected =
-  words.length > 0
-    ? files.filter(({ name }) => words.some((word) => name.includes(word)))
-    : files.filter(({ kind }) => kinds === 'all' || kinds.split(',').includes(kind));
-
-const knownKinds = [...new Set(files.map(({ kind }) => kind))];
-const unknownKinds = kinds === 'all' ? [] : kinds.split(',').filter((kind) => !knownKinds.includes(kind));
-const unmatchedWords = words.filter((word) => !files.some(({ name }) => name.includes(word)));
-for (const kind of unknownKinds)
-  console.error(`No test is of the kind ${kind}. The kinds are ${knownKinds.join(', ')}.`);
-for (const word of unmatchedWords) console.error(`No test file has “${word}” in its name.`);
-if (unknownKinds.length > 0 || unmatchedWords.length > 0) process.exit(1);
+const selections = command.args.length > 0 ? command.args : [FAST_KINDS.join()];
+const unmatched = selections.filter((argument) => filesOf(argument).length === 0);
+for (const argument of unmatched) {
+  const kinds = [...knownKinds, ...PROGRAMS].join(', ');
+  console.error(`“${argument}” is neither a kind nor part of the name of a test file. The kinds are ${kinds}.`);
+}
+if (unmatched.length > 0) process.exit(1);
+const selected = files.filter((file) => selections.some((argument) => filesOf(argument).includes(file)));
 
 /**
  * Rebuilds a newly installed tap without the plugins that package.json excludes. Otherwise tap rebuilds itself during the first
@@ -131,10 +147,3 @@ const timed = readTimings(workers);
 const rows = timed.slice(0, SLOWEST_COUNT).map(({ path, seconds }) => ({ file: path, seconds: seconds.toFixed(1) }));
 const toRerun = timed.find(({ failed }) => failed) ?? timed[0];
 console.log(`\nThe slowest files:\n${table(rows)}\n\nTo run one again: npm test -- ${basename(toRerun?.path ?? '')}`);
-const notRun = files.filter((file) => !selected.includes(file));
-if (words.length === 0 && notRun.length > 0) {
-  const kindsNotRun = [...new Set(notRun.map(({ kind }) => kind))];
-  console.log(
-    `Not run: ${notRun.length} files of the kinds ${kindsNotRun.join(', ')}. npm run test:all runs every kind.`,
-  );
-}

@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { Stores } from '../db/stores.js';
 import { document } from '../scripts/contract-test/client/index.js';
-import { friendPairs, likePairs } from '../scripts/seed/edges.js';
 import { type Population, problemsOf } from '../scripts/seed/population.js';
 import { seed } from '../scripts/seed/seed.js';
 import { runCommand } from './support/processes.js';
@@ -70,45 +69,6 @@ t.test('creates the requested data in addition to existing data, and the same da
   const { rows: notVacuumed } = await sql`
     select relname from pg_class where relname in ('accounts', 'posts') and relallvisible = 0`.execute(stores.db);
   t.same(notVacuumed, [], 'the tables are vacuumed');
-});
-
-t.test('creates the requested number of pairs without duplicates', async (t) => {
-  const uniquePairs = (population: Population) => {
-    const pairs = [...friendPairs(population)];
-    for (const [person, friend] of pairs) if (person === friend) t.fail('a user is their own friend');
-    t.equal(new Set(pairs.map((pair) => [...pair].sort((a, b) => a - b).join())).size, pairs.length);
-    return pairs;
-  };
-  const plain = { ...POPULATION, popularPostLikes: 0, popularPersonFriends: 0 };
-  for (const population of [
-    plain,
-    { ...plain, friends: 5 },
-    { ...plain, friends: 29, likes: 30 * 50 },
-    { ...plain, accounts: 31, friends: 30, likes: 31 * 50 - 1 },
-    { ...plain, accounts: 1, friends: 0, likes: 0 },
-    { ...plain, posts: 0, likes: 0 },
-  ]) {
-    const { accounts, posts, likes, friends } = population;
-    t.same(problemsOf(population), []);
-    const degree = Array(accounts).fill(0);
-    for (const person of uniquePairs(population).flat()) degree[person] += 1;
-    t.same(degree, Array(accounts).fill(friends), `${friends} friends for each of ${accounts}`);
-
-    const liked = [...likePairs(population)];
-    t.equal(new Set(liked.map(String)).size, likes, `${likes} likes for ${posts} posts`);
-    t.ok(liked.every(([person, post]) => person < accounts && post < posts));
-  }
-
-  const { accounts, posts, likes, friends, popularPersonFriends } = POPULATION;
-  t.equal(
-    uniquePairs(POPULATION).length,
-    (accounts * friends) / 2 + popularPersonFriends,
-    'the friends of the popular person are additional',
-  );
-  const liked = [...likePairs({ ...POPULATION, popularPostLikes: accounts })];
-  t.equal(liked.filter(([, post]) => post === posts - 1).length, accounts, 'each account likes the popular post once');
-  t.ok(liked.length > likes);
-  t.equal(new Set(liked.map(String)).size, liked.length);
 });
 
 t.test('rejects impossible populations', async (t) => {

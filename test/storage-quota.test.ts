@@ -1,5 +1,4 @@
 import t from 'tap';
-import { changeStoredBytes } from '../db/storage-quota.js';
 import { SECRET, samples, png as withMetadata } from '../scripts/contract-test/client/index.js';
 import { pngChunk } from '../scripts/support/png.js';
 import { listImageNames } from './support/image-store.js';
@@ -56,13 +55,6 @@ t.test('returns 413 for an image over the quota on every route, and stores or ch
   t.equal((await listImageNames(stores.images)).length, before.length);
   t.equal(await storedBytes(user), 3 * PNG_BYTES);
   t.equal(await countRefusals(), 3);
-});
-
-t.test('the transaction of an edit or a profile update checks the quota again', async (t) => {
-  const { user } = await createFullAccount();
-  const change = { account: user.id, bytes: 1, maxBytes: 3 * PNG_BYTES };
-  t.equal(await stores.db.transaction().execute((trx) => changeStoredBytes(trx, change)), false);
-  t.equal(await storedBytes(user), 3 * PNG_BYTES);
 });
 
 t.test('a replacement counts the difference; removal and deletion free bytes', async (t) => {

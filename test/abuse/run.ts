@@ -16,9 +16,9 @@ import { startAttackedService } from './service.js';
  * Runs each attack against its own service, measures an honest client during the attack, and compares the measurements with
  * their bounds. The variables that select the stores of tests apply.
  *
- *   npm run test:abuse                     all attacks
- *   npm run test:abuse -- --quick          the same, shorter
- *   npm run test:abuse -- --only PATTERN   the attacks whose names match this regular expression
+ *   npm test -- abuse                     all attacks
+ *   npm test -- abuse --quick          the same, shorter
+ *   npm test -- abuse --only PATTERN   the attacks whose names match this regular expression
  */
 
 t.setTimeout(0);

@@ -12,7 +12,7 @@ import { compile, generate, prepare, runScenario } from './make.js';
  * Generates a client with every generator, from the document that a service serves. Compiles each client and runs one scenario
  * against that service, except for the clients of `others`, which are only generated.
  *
- *   npm run test:clients -- --only typescript    only this language or client, such as go/oapi-codegen; can be repeated
+ *   npm test -- clients --only typescript    only this language or client, such as go/oapi-codegen; can be repeated
  */
 
 t.setTimeout(0);

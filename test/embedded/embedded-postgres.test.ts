@@ -8,24 +8,18 @@ import { MessageChannel, type Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { PreparedStatementClient } from '../../db/postgres/client.js';
-import { openCluster } from '../../db/postgres/embedded/cluster.js';
 import { startEmbeddedServer } from '../../db/postgres/embedded/server.js';
 import { openEmbeddedPostgres } from '../../db/postgres/embedded.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { recordFileOperations } from '../support/file-operations.js';
 import { startLoad } from '../support/load.js';
 import { parseLog } from '../support/log.js';
 import { expectRefusedStart } from '../support/processes.js';
 import { createPost, startTestService } from '../support/service.js';
 import { repeat } from '../support/store-fixtures.js';
-import { freshDataDirectory, onServices, silentLog, temporaryDirectory } from '../support/stores.js';
+import { freshDataDirectory, onServices, silentLog } from '../support/stores.js';
 import { retryWhileUnavailable, until } from '../support/until.js';
 
 const needsEmbedded = { skip: onServices && 'applies only to embedded stores' };
-
-const needsLinux = {
-  skip: needsEmbedded.skip || (process.platform !== 'linux' && 'only Linux shows the paths of open files'),
-};
 
 /** The worker threads of this process, in the order in which they started. */
 const threads: Worker[] = [];
@@ -52,46 +46,6 @@ t.test('PostgreSQL is configured to sync every commit', needsEmbedded, async (t)
     synchronous_commit: 'on',
     full_page_writes: 'on',
   });
-});
-
-t.test('syncs the WAL at each commit, directories of new files, and tables at a checkpoint', needsLinux, async (t) => {
-  const directory = join(await freshDataDirectory(t), 'postgres');
-  const operations = await recordFileOperations(t, directory);
-  const pglite = await openCluster({ directory, create: false });
-  t.teardown(() => pglite.close());
-  await pglite.exec('create table written (id int)');
-  const syncsDirectory = operations.some((operation) => /^sync base\/\d+$/.test(operation));
-  t.ok(syncsDirectory, 'the directory of the new table is synced');
-  for (let id = 0; id < 10; id += 1) {
-    operations.length = 0;
-    await pglite.query('insert into written values ($1)', [id]);
-    t.match(operations.at(-1), /^sync pg_wal\/[0-9A-F]{24}$/);
-  }
-  operations.length = 0;
-  await pglite.exec('checkpoint');
-  const syncsTable = operations.some((operation) => /^sync base\/\d+\/\d+$/.test(operation));
-  t.ok(syncsTable, 'the table is synced');
-  t.ok(operations.includes('sync global/pg_control'));
-});
-
-t.test('syncs a new database completely before it is renamed', needsLinux, async (t) => {
-  const root = await temporaryDirectory(t);
-  const operations = await recordFileOperations(t, root);
-  const pglite = await openCluster({ directory: join(root, 'postgres'), create: true });
-  t.teardown(() => pglite.close());
-  const renamed = operations.indexOf('rename postgres.new postgres');
-  t.ok(renamed > 0, 'the new database is renamed');
-  t.ok(operations.slice(0, renamed).includes('sync postgres.new'));
-  for (const path of [
-    'PG_VERSION',
-    'global/pg_control',
-    'base/5',
-    'base/5/PG_VERSION',
-    'pg_wal/000000010000000000000001',
-  ]) {
-    t.ok(operations.slice(0, renamed).includes(`sync postgres.new/${path}`), path);
-  }
-  t.equal(operations[renamed + 1], 'sync');
 });
 
 t.test('a long statement does not block the event loop', needsEmbedded, async (t) => {

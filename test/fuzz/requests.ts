@@ -1,219 +1,117 @@
-import { type ContractOperation, contract } from '../../scripts/contract-test/client/index.js';
+import { type ContractOperation, contract, samples } from '../../scripts/contract-test/client/index.js';
 import type { Random } from '../support/random.js';
-import { formBody, jsonBody } from './bodies.js';
-import { credentialHeaders } from './credentials.js';
-import type { Fixture } from './fixture.js';
-import { accountId, filename, postId, sessionId, text, UNUSUAL_IDS, words } from './values.js';
+
+/*
+ * Random requests that no tool sends from an OpenAPI document: broken multipart forms, and HTTP requests with bytes changed,
+ * removed, repeated or inserted.
+ */
 
 export interface FuzzRequest {
+  operation: ContractOperation;
   bytes: Buffer;
-  /** The number of bytes before the pause; the length of `bytes` if there is none. */
+  /** The number of bytes before a pause; the length of `bytes` if there is none. */
   pauseAfter: number;
-  method: string;
-  path: string;
   /** Whether the bytes are one complete HTTP request, which must have exactly one response. */
-  complete: boolean;
+  isComplete: boolean;
 }
 
-/** The shares of operations that end an attacker's session or hash a password. All others share the rest equally. */
-const SHARES: Record<string, number> = {
-  logout: 0.001,
-  deleteOtherSessions: 0.004,
-  deleteSession: 0.01,
-  deleteAccount: 0.004,
-  register: 0.01,
-  login: 0.01,
-  updateProfile: 0.03,
-};
-const MUTATED_SHARE = 0.1;
-const PAUSED_SHARE = 0.2;
+// These would end the session or the account of the fuzzer.
+const EXCLUDED = ['logout', 'deleteSession', 'deleteOtherSessions', 'deleteAccount'];
+const operations = contract.filter(({ id }) => !EXCLUDED.includes(id));
+const withForm = operations.filter(({ requestBody }) => requestBody?.mediaType === 'multipart/form-data');
 
-/** Half of the pauses are within this many bytes of the end, where the service often detects the errors of a body. */
-const BYTES_AT_END = 100;
+/** Returns the usual value, or rarely one of the others. */
+const usually = <Value>(random: Random, value: Value, others: readonly Value[]): Value =>
+  random.chance(0.9) ? value : random.pick(others);
 
-const METHODS = words('GET HEAD POST PUT DELETE PATCH OPTIONS TRACE PROPFIND');
-const PATHS = words('/ /docs /docs/ /openapi.yaml /openapi.json /livez /metrics /%ff // /posts// /favicon.ico');
-
-const OTHER_OPERATIONS = contract.filter(({ id }) => !(id in SHARES));
-
-function pickOperation(random: Random): ContractOperation {
-  let left = random.next();
-  for (const operation of contract) {
-    left -= SHARES[operation.id] ?? 0;
-    if (left < 0) return operation;
-  }
-  return random.pick(OTHER_OPERATIONS);
-}
-
-/** Returns a request of a random operation with random input, sometimes with mutated bytes or a pause. */
-export function randomRequest(random: Random, fixture: Fixture): FuzzRequest {
-  const composed = compose(random, fixture, pickOperation(random));
-  const request = random.chance(MUTATED_SHARE)
-    ? { ...composed, bytes: mutate(random, composed.bytes), complete: false }
-    : composed;
-  return { ...request, pauseAfter: pauseAfter(random, request.bytes.length) };
-}
-
-/** Returns how many bytes of a request are sent before a pause: all `length` bytes if there is no pause. */
-function pauseAfter(random: Random, length: number): number {
-  if (!random.chance(PAUSED_SHARE)) return length;
-  return random.chance(0.5) ? random.below(length + 1) : length - random.below(Math.min(length, BYTES_AT_END) + 1);
-}
-
-function compose(random: Random, fixture: Fixture, operation: ContractOperation): Omit<FuzzRequest, 'pauseAfter'> {
-  const method = random.chance(0.05) ? random.pick(METHODS) : operation.method;
-  const path = random.chance(0.03) ? random.pick(PATHS) : fillPath(random, fixture, operation.path);
-  const headers = [`Host: ${random.chance(0.02) ? random.pick(['', 'a b', 'evil.example', '[::1]', 'x:99999']) : 'x'}`];
-  headers.push(...credentialHeaders(random, fixture), ...extraHeaders(random));
-  const { type, body } = bodyOf(random, fixture, operation);
-  if (type !== undefined) headers.push(`Content-Type: ${type}`);
-  const framed = frame(random, body, headers);
-  const target = `${path}${queryString(random, fixture, operation)}`;
-  const head = `${method} ${encodeTarget(target)} HTTP/1.1\r\n${headers.map(cleanHeader).join('\r\n')}\r\n\r\n`;
-  return {
-    bytes: Buffer.concat([Buffer.from(head, 'latin1'), framed]),
-    method,
-    path: encodeTarget(path),
-    complete: true,
-  };
-}
-
-function fillPath(random: Random, fixture: Fixture, path: string): string {
-  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    if (name === 'filename') return filename(random, fixture);
-    if (path.startsWith('/auth/sessions')) return sessionId(random, fixture);
-    return path.startsWith('/posts') ? postId(random, fixture) : accountId(random, fixture);
-  });
-}
-
-function queryString(random: Random, fixture: Fixture, operation: ContractOperation): string {
-  const pairs = operation.query
-    .filter(({ required }) => random.chance(required ? 0.97 : 0.5))
-    .map(({ name }) => `${name}=${queryValue(random, fixture, operation, name)}`);
-  const encodedText = () => encodeURIComponent(text(random).toWellFormed());
-  if (random.chance(0.05)) pairs.push(`${encodedText()}=${encodedText()}`);
-  if (random.chance(0.03) && pairs[0] !== undefined) pairs.push(pairs[0]);
-  if (random.chance(0.02))
-    pairs.push(random.pick(['&&&', '=', 'a', '__proto__[x]=1', 'id[]=1', 'id[$ne]=1', '%', '%ff=%ff', '#']));
-  return pairs.length > 0 ? `?${pairs.join(random.chance(0.98) ? '&' : ';')}` : '';
-}
-
-function queryValue(random: Random, fixture: Fixture, operation: ContractOperation, name: string): string {
-  if (name === 'limit') return random.chance(0.7) ? String(1 + random.below(100)) : random.pick(UNUSUAL_IDS);
-  if (name === 'offset') return random.chance(0.7) ? String(random.below(500)) : random.pick(UNUSUAL_IDS);
-  if (name === 'cursor')
-    return random.chance(0.9) ? base64url(random.pick(SORT_KEYS)) : encodeURIComponent(text(random).toWellFormed());
-  return operation.path.startsWith('/posts') ? postId(random, fixture) : accountId(random, fixture);
-}
-
-/** The contents of cursors, valid or not. */
-const SORT_KEYS = [
-  '2026-01-31T09:30:05.118Z 42',
-  '9999-12-31T23:59:59.999Z 9007199254740991',
-  '0001-01-01T00:00:00.000Z 1',
-  '0000-01-01T00:00:00.000Z 1',
-  '2026-02-30T00:00:00.000Z 1',
-  'infinity 1',
-  '2026-01-31T09:30:05.118Z 0',
-];
-
-const base64url = (value: string) => Buffer.from(value).toString('base64url');
-
-function extraHeaders(random: Random): string[] {
-  if (!random.chance(0.15)) return [];
-  return [
-    random.pick([
-      'Origin: https://evil.example',
-      'Origin: null',
-      'Sec-Fetch-Site: cross-site',
-      'X-Forwarded-For: 203.0.113.9',
-      'X-Forwarded-Proto: https',
-      'X-HTTP-Method-Override: DELETE',
-      'Accept: text/html',
-      'Accept-Encoding: br;q=0, *;q=1',
-      'If-None-Match: *',
-      'If-None-Match: W/"x", "y"',
-      'If-Modified-Since: Thu, 01 Jan 1970 00:00:00 GMT',
-      'Range: bytes=0-0',
-      'Range: bytes=0-,0-,0-,0-',
-      'Access-Control-Request-Method: DELETE',
-      'Idempotency-Key: a',
-      'Idempotency-Key: \u00e9',
-      `Idempotency-Key: ${'k'.repeat(300)}`,
-      'Content-Encoding: gzip',
-      'Connection: close',
-      'Connection: close, Host',
-      'Expect: 100-continue',
-      'Expect: 200-ok',
-      'Accept-Language: \u00ff',
-      'User-Agent: \u00e9\u00ff',
-      `User-Agent: ${'u'.repeat(4000)}`,
-      `X-Long: ${'x'.repeat(15_000)}`,
-      `Cookie: ${'a=b; '.repeat(500)}`,
-    ]),
+/** Returns a request with these credentials, whose ids are that of a post. */
+export function randomRequest(random: Random, token: string, postId: number): FuzzRequest {
+  const isForm = random.chance(0.5);
+  const operation = random.pick(isForm ? withForm : operations);
+  const composed = compose(random, operation, token, postId);
+  const isComplete = isForm && random.chance(0.7);
+  const bytes = isComplete ? composed : mutate(random, composed);
+  // The service often detects the errors of a body near its end.
+  const pauses = [
+    bytes.length,
+    random.below(bytes.length + 1),
+    bytes.length - random.below(Math.min(bytes.length, 100)),
   ];
+  return { operation, bytes, pauseAfter: random.pick(pauses), isComplete };
 }
 
-function bodyOf(random: Random, fixture: Fixture, operation: ContractOperation): { type?: string; body?: Buffer } {
-  if (!operation.requestBody) {
-    if (!random.chance(0.1)) return {};
-    return random.chance(0.5)
-      ? { type: 'application/json', body: Buffer.from('{}') }
-      : jsonBody(random, fixture, random.pick(contract));
-  }
-  if (random.chance(0.02)) return {};
-  const isJson = operation.requestBody.mediaType === 'application/json';
-  return isJson === random.chance(0.95) ? jsonBody(random, fixture, operation) : formBody(random, fixture, operation);
+function compose(random: Random, operation: ContractOperation, token: string, postId: number): Buffer {
+  const { method, path, query, requestBody } = operation;
+  const parameters = query.filter(({ required }) => required).map(({ name }) => `${name}=${postId}`);
+  const target = [path.replace(/\{\w+\}/, `${postId}`), ...(parameters.length > 0 ? [parameters.join('&')] : [])];
+  const lines = [
+    `${method} ${target.join('?')} HTTP/1.1`,
+    'Host: x',
+    `Authorization: Bearer ${token}`,
+    'Connection: close',
+  ];
+  if (!requestBody) return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+  const example = Object.values(requestBody.examples ?? {})[0]?.value ?? {};
+  const { type, body } =
+    requestBody.mediaType === 'application/json'
+      ? { type: requestBody.mediaType, body: Buffer.from(JSON.stringify(example)) }
+      : form(random, Object.entries(example));
+  const isChunked = random.chance(0.2);
+  lines.push(`Content-Type: ${type}`, isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`);
+  const framed = isChunked ? [`${body.length.toString(16)}\r\n`, body, '\r\n0\r\n\r\n'] : [body];
+  return Buffer.concat([`${lines.join('\r\n')}\r\n\r\n`, ...framed].map((piece) => Buffer.from(piece as Buffer)));
 }
 
-/** Adds a framing header to `headers`, and returns the framed body. */
-function frame(random: Random, body: Buffer | undefined, headers: string[]): Buffer {
-  if (body === undefined) {
-    if (random.chance(0.05)) headers.push('Content-Length: 0');
-    return Buffer.alloc(0);
-  }
-  if (random.chance(0.85)) {
-    headers.push(`Content-Length: ${body.length}`);
-    return body;
-  }
-  headers.push('Transfer-Encoding: chunked');
-  const chunks: Buffer[] = [];
-  for (let at = 0; at < body.length; ) {
-    const chunk = body.subarray(at, at + 1 + random.below(5000));
-    chunks.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n'));
-    at += chunk.length;
-  }
-  return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
+/** Returns a form of these fields and images, with malformed parts and boundaries. */
+function form(random: Random, fields: [name: string, value: unknown][]): { type: string; body: Buffer } {
+  const boundary = usually(random, 'fuzz-boundary', ['', '-', 'a b', 'x'.repeat(80), '"']);
+  const texts = fields.filter(([name]) => !/image|password/.test(name));
+  const parts = texts.map(([name, value]) => part(random, name, Buffer.from(`${value}`)));
+  while (random.chance(0.4)) parts.push(part(random, 'image', random.pick(Object.values(samples)), true));
+  if (parts[0] && random.chance(0.05))
+    parts.push(...Array.from({ length: random.pick([1, 1500]) }, () => parts[0] as Buffer));
+  const delimiter = Buffer.from(`--${boundary}\r\n`);
+  const end = usually(random, `--${boundary}--\r\n`, ['', `--${boundary}`, '--other--\r\n', `--${boundary}-`]);
+  const type = usually(random, `multipart/form-data; boundary=${boundary}`, [
+    'multipart/form-data',
+    'multipart/mixed; boundary=fuzz-boundary',
+    'multipart/form-data; boundary=other',
+  ]);
+  return { type, body: Buffer.concat([...parts.flatMap((each) => [delimiter, each]), Buffer.from(end)]) };
 }
 
-/** Percent-encodes `#` and the characters that a request line cannot contain; existing escapes stay. */
-const encodeTarget = (target: string) =>
-  target.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character.toWellFormed())).replace(/#/g, '%23');
+const NAMES = ['__proto__', 'constructor', '', 'author_id', '\u00e9', 'a"; name="b', 'x'.repeat(300)];
+const FILE_NAMES = ['', '../../a.png', 'a\0.png', 'x'.repeat(300), 'a.html', '%00'];
+const PART_TYPES = ['', 'x', 'text/html', 'image/svg+xml', 'application/octet-stream', 'multipart/mixed; boundary=b'];
 
-/** Removes characters that a header cannot contain. */
-const cleanHeader = (header: string) => header.replace(/[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/gu, '');
+function part(random: Random, usualName: string, value: Buffer, isFile = false): Buffer {
+  const name = usually(random, usualName, NAMES);
+  const file = isFile || random.chance(0.03) ? `; filename="${usually(random, 'a.png', FILE_NAMES)}"` : '';
+  const disposition = usually(random, `Content-Disposition: form-data; name="${name}"${file}`, [
+    'Content-Disposition: form-data',
+    'Content-Disposition: attachment; name=title',
+    'X: y',
+    'no header',
+  ]);
+  const type = isFile || random.chance(0.1) ? `\r\nContent-Type: ${usually(random, 'image/png', PART_TYPES)}` : '';
+  return Buffer.concat([Buffer.from(`${disposition}${type}\r\n\r\n`), value, Buffer.from('\r\n')]);
+}
 
-/** Lines that mutations insert at random positions: headers, chunk sizes, and the first lines of further requests. */
-const LINES = [
-  '',
-  'Content-Length: 5',
-  'Content-Length: 99999999999999999999',
-  'Content-Length: -1',
-  'Transfer-Encoding: chunked',
-  'Transfer-Encoding: gzip, chunked',
-  'Host: y',
-  'Connection: upgrade\r\nUpgrade: h2c',
-  'Expect: 100-continue',
-  'Authorization: Bearer x',
-  'ffffffffffffffff',
-  '0\r\n',
-  'GET / HTTP/1.1\r\nHost: x\r\n',
-  'CONNECT x:1 HTTP/1.1\r\n',
-];
-const FRAGMENTS = [
-  ...LINES.map((line) => `${line}\r\n`),
-  ...['\n', '\r', '\0', ' ', '\t', ':', ';', '"', '\r\n\r\n', 'HTTP/2.0', 'HTTP/1.0', 'HTTP/0.9', '\xff\xfe'],
-];
+/** Pieces that mutations insert: headers, chunk sizes, first lines of further requests, and signs of the syntax. */
+const PIECES = [
+  ...['Content-Length: 5', 'Content-Length: 99999999999999999999', 'Content-Length: -1', 'Transfer-Encoding: chunked'],
+  ...['Transfer-Encoding: gzip, chunked', 'Host: y', 'Connection: upgrade\r\nUpgrade: h2c', 'Expect: 100-continue'],
+  ...[
+    'Authorization: Bearer x',
+    'ffffffffffffffff',
+    '0\r\n',
+    'GET / HTTP/1.1\r\nHost: x\r\n',
+    'CONNECT x:1 HTTP/1.1\r\n',
+  ],
+].map((line) => `${line}\r\n`);
+PIECES.push(
+  ...['\n', '\r', '\0', ' ', ':', ';', '"', '%ff', '\r\n\r\n', 'HTTP/2.0', 'HTTP/1.0', 'HTTP/0.9', '\xff\xfe'],
+);
 
 /** Returns a copy in which bytes are changed, removed, repeated or inserted at random positions. */
 function mutate(random: Random, original: Buffer): Buffer {
@@ -223,16 +121,16 @@ function mutate(random: Random, original: Buffer): Buffer {
     const at = random.below(random.chance(0.5) ? Math.min(bytes.length, 200) + 1 : bytes.length + 1);
     const length = 1 + random.below(20);
     const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];
-    // Changing a byte keeps most of the structure, so it is the most frequent change.
-    const changes = [
-      () => before,
-      () => Buffer.concat([before, after.subarray(length)]),
-      () => Buffer.concat([before, after.subarray(0, length), after]),
-      () => Buffer.concat([before, Buffer.from(random.pick(FRAGMENTS), 'latin1'), after]),
-    ];
-    const change = changes[random.below(6)];
-    if (change) bytes = change();
-    else if (at < bytes.length) bytes.writeUInt8(random.below(256), at);
+    bytes = Buffer.concat(
+      random.pick([
+        [before, Buffer.from([random.below(256)]), after.subarray(1)],
+        [before, Buffer.from([random.below(256)]), after.subarray(1)],
+        [before],
+        [before, after.subarray(length)],
+        [before, after.subarray(0, length), after],
+        [before, Buffer.from(random.pick(PIECES), 'latin1'), after],
+      ]),
+    );
   }
   return bytes;
 }

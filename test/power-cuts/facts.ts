@@ -1,51 +1,58 @@
+import { createHash } from 'node:crypto';
+import { createSender, type RequestOptions } from '../support/requests.js';
 import type { Span } from './trace.js';
 
-/*
- * Facts that responses promise and that can be checked later: an account with its password, a session, a post. Each fact is
- * changed by only one client, which waits for each response before its next request.
- */
+/** A request whose response shows whether a write is still there. */
+export interface Read {
+  method: 'GET' | 'HEAD' | 'POST';
+  path: string;
+  options: RequestOptions;
+}
 
-/**
- * A `null` value means that the entity must not exist. `author`, `from` and `to` are email addresses. In a value, `text`,
- * `image` and `picture` are hashes. The value of an idempotency key is the id of the post that was created with it.
- */
-export type Fact =
-  | { kind: 'account'; email: string; value: { password: string } | null }
-  | { kind: 'session'; token: string; value: boolean }
-  | { kind: 'profile'; email: string; value: { name: string; private: boolean; picture: string | null } | null }
-  | { kind: 'post'; id: number; author: string; value: { title: string; text: string; image: string | null } | null }
-  | { kind: 'like'; id: number; author: string; email: string; value: boolean }
-  | { kind: 'friendship'; from: string; to: string; value: 'none' | 'requested' | 'friends' }
-  | { kind: 'idempotency key'; email: string; key: string; title: string; text: string; value: number };
-
-/** A request with the facts that its response promises. */
-export interface CompletedRequest extends Span {
+/** A write, and the responses to reads directly after it. Only the client that sent the write changes these responses. */
+export interface CompletedWrite extends Span {
   /** The method and the path. */
   request: string;
-  facts: Fact[];
+  facts: { read: Read; response: string }[];
 }
 
-/** The allowed values of a fact. There are several while a request that changes it is in progress. */
+/** The responses that are allowed after a power cut. There are several while a write that changes them is in progress. */
 export interface Expected {
-  fact: Fact;
-  allowed: Fact['value'][];
+  read: Read;
+  allowed: string[];
 }
 
-function keyOf(fact: Fact): string {
-  const { value, ...key } = fact;
-  return JSON.stringify(key);
-}
-
-/** Returns the expected facts after a power cut at this time. Omits facts that no earlier response promised. */
-export function expectedAt(requests: readonly CompletedRequest[], at: number): Expected[] {
+/** Returns the expected responses after a power cut at this time. Omits reads that no earlier write promised. */
+export function expectedAt(writes: readonly CompletedWrite[], at: number): Expected[] {
   const expected = new Map<string, Expected>();
-  const begun = requests.filter(({ start }) => start <= at).sort((one, other) => one.start - other.start);
+  const begun = writes.filter(({ start }) => start <= at).sort((one, other) => one.start - other.start);
   for (const { end, facts } of begun) {
-    for (const fact of facts) {
-      const key = keyOf(fact);
-      if (end <= at) expected.set(key, { fact, allowed: [fact.value] });
-      else expected.get(key)?.allowed.push(fact.value);
+    for (const { read, response } of facts) {
+      const key = JSON.stringify(read);
+      if (end <= at) expected.set(key, { read, allowed: [response] });
+      else expected.get(key)?.allowed.push(response);
     }
   }
   return [...expected.values()];
+}
+
+/** Returns a function that sends requests and throws if a response violates the contract. */
+export const createThrowingSender = (url: string) =>
+  createSender(
+    {
+      fail: (...why) => {
+        throw new Error(JSON.stringify(why));
+      },
+    },
+    url,
+  );
+
+/** Sends a read. Returns the status with a hash of the body, of which only the id counts if the request is a POST. */
+export async function responseTo(
+  send: ReturnType<typeof createThrowingSender>,
+  { method, path, options }: Read,
+): Promise<string> {
+  const { status, body, bytes } = await send(method, path, options);
+  const shown = method === 'POST' ? String(body.id) : bytes;
+  return `${status} ${createHash('sha256').update(shown).digest('base64url').slice(0, 12)}`;
 }

@@ -1,25 +1,30 @@
 import { Buffer } from 'node:buffer';
 import fs from 'node:fs';
-import promises from 'node:fs/promises';
+import promises, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join, resolve, sep } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { now } from './trace.js';
 
 /*
- * Preloaded into every thread of a service by `--import`. It patches `node:fs` to record every change and every fsync of files
- * and directories below RECORD_BELOW, into a file in RECORD_TO. Only the functions that the service uses are patched; replaying
- * the trace shows whether it is complete.
+ * Preloaded into every thread of a service by `--import`. Records every change and every fsync of files and directories below
+ * RECORD_BELOW, into a file in RECORD_TO: it patches the synchronous functions of `node:fs` that the service uses, and replaces
+ * the asynchronous ones by them. Replaying the trace shows whether it is complete.
  */
 
 const { RECORD_BELOW = '', RECORD_TO = '' } = process.env;
-const { writeSync } = fs;
-const logFd = fs.openSync(join(RECORD_TO, `${process.pid}-${threadId}.operations`), 'a');
 
-function record(start: number, operation: Record<string, unknown>, data?: Buffer): void {
-  const header = { start, end: now(), ...operation, ...(data && { bytes: data.length }) };
-  writeSync(logFd, `${JSON.stringify(header)}\n`);
-  for (let written = 0; data && written < data.length; ) written += writeSync(logFd, data, written);
+// biome-ignore lint/suspicious/noExplicitAny: stands for the many overloads of the functions of node:fs.
+type Value = any;
+type Call = (...args: Value[]) => Value;
+const patched = fs as unknown as Record<string, Call>;
+const { writeSync, closeSync } = fs;
+
+const log = fs.openSync(join(RECORD_TO, `${process.pid}-${threadId}.operations`), 'a');
+
+function record(start: number, operation: object, data?: Buffer): void {
+  writeSync(log, `${JSON.stringify({ start, end: now(), ...operation, bytes: data?.length })}\n`);
+  for (let written = 0; data && written < data.length; ) written += writeSync(log, data, written);
 }
 
 /** Returns the absolute form of a path at or below RECORD_BELOW. The service uses only strings for such paths. */
@@ -33,158 +38,130 @@ function recordedPath(path: unknown): string | undefined {
 const files = new Map<number, string>();
 let openedCount = 0;
 
-function flagsOf(flags: string | number = 'r'): { create: boolean; truncate: boolean } {
-  if (typeof flags === 'number') {
-    return { create: (flags & fs.constants.O_CREAT) !== 0, truncate: (flags & fs.constants.O_TRUNC) !== 0 };
-  }
-  return { create: /^[wa]/.test(flags), truncate: flags.startsWith('w') };
-}
-
-function recordOpen(start: number, path: string, flags?: string | number): string {
+function recordOpen(start: number, fd: number, name: unknown, flags: string | number = 'r'): void {
+  const path = recordedPath(name);
+  if (path === undefined) return;
   openedCount += 1;
   const file = `${process.pid}-${threadId}-${openedCount}`;
-  record(start, { kind: 'open', file, path, ...flagsOf(flags) });
-  return file;
+  files.set(fd, file);
+  const has = (flag: number, pattern: RegExp) =>
+    typeof flags === 'number' ? (flags & flag) !== 0 : pattern.test(flags);
+  const { O_CREAT, O_TRUNC } = fs.constants;
+  record(start, { kind: 'open', file, path, create: has(O_CREAT, /^[wa]/), truncate: has(O_TRUNC, /^w/) });
 }
 
-const bytesOf = (data: unknown): Buffer => {
+function bytesOf(data: string | ArrayBufferView): Buffer {
   if (typeof data === 'string') return Buffer.from(data);
-  const { buffer, byteOffset, byteLength } = data as Uint8Array;
-  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
-};
+  return Buffer.from(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength);
+}
 
-// biome-ignore lint/suspicious/noExplicitAny: stands for the many overloads of the functions of node:fs.
-type Call = (...args: any[]) => any;
-
-/** The nesting depth of patched calls. A patched function that another one calls synchronously is not recorded. */
+/** The nesting depth of patched calls. A patched function that another one calls is not recorded. */
 let depth = 0;
 
-/** Replaces a function of an object. Calls `onSuccess`, which records the operation, when a call has succeeded. */
-function patch(
-  target: object,
-  name: string,
-  onSuccess: (start: number, result: never, args: never, self: never) => void,
-) {
-  const functions = target as Record<string, Call>;
-  const original = functions[name];
-  if (!original) return;
-  functions[name] = function (this: unknown, ...args: unknown[]) {
-    if (depth > 0) return original.apply(this, args);
+/** Replaces a synchronous function. `report` records a call after it has succeeded. */
+function patch(name: string, report: (start: number, args: Value[], result: Value) => void): void {
+  const original = patched[name] as Call;
+  patched[name] = (...args) => {
     const start = now();
-    const reportSuccess = <Result>(result: Result): Result => {
-      onSuccess(start, result as never, args as never, this as never);
-      return result;
-    };
     depth += 1;
+    let result: Value;
     try {
-      const result = original.apply(this, args);
-      return result instanceof Promise ? result.then(reportSuccess) : reportSuccess(result);
+      result = original(...args);
     } finally {
       depth -= 1;
     }
+    if (depth === 0) report(start, args, result);
+    return result;
   };
 }
 
-/** Returns a handler that records an operation on a path at or below RECORD_BELOW. */
-const onPath = (operation: (path: string, args: unknown[]) => Record<string, unknown>) => {
-  return (start: number, _result: unknown, args: unknown[]) => {
-    const path = recordedPath(args[0]);
-    if (path !== undefined) record(start, operation(path, args));
-  };
-};
-
-const makeDirectory = onPath((path) => ({ kind: 'make directory', path }));
-const remove = onPath((path) => ({ kind: 'remove', path }));
-const truncatePath = onPath((path, [, length = 0]) => ({ kind: 'truncate path', path, length }));
-const rename = (start: number, _: unknown, [from, to]: [string, string]) => {
+const patchPath = (name: string, kind: string) =>
+  patch(name, (start, [name]) => {
+    const path = recordedPath(name);
+    if (path !== undefined) record(start, { kind, path });
+  });
+patchPath('mkdirSync', 'make directory');
+for (const name of ['rmSync', 'rmdirSync', 'unlinkSync']) patchPath(name, 'remove');
+patch('renameSync', (start, [from, to]) => {
   if (recordedPath(from) ?? recordedPath(to)) record(start, { kind: 'rename', from: resolve(from), to: resolve(to) });
-};
-
-for (const [target, suffix] of [
-  [fs, 'Sync'],
-  [promises, ''],
-] as const) {
-  for (const name of ['rm', 'rmdir', 'unlink']) patch(target, name + suffix, remove);
-  patch(target, `mkdir${suffix}`, makeDirectory);
-  patch(target, `rename${suffix}`, rename);
-  patch(target, `truncate${suffix}`, truncatePath);
-}
-
-patch(fs, 'openSync', (start, fd: number, [path, flags]: [string, number]) => {
-  const absolute = recordedPath(path);
-  if (absolute !== undefined) files.set(fd, recordOpen(start, absolute, flags));
 });
 
-/** Returns the fields of an operation on an open file, and its data, from the result of a call and its arguments. */
-type Describe = (result: unknown, args: unknown[]) => [Record<string, unknown>, Buffer?];
-
-const sync: Describe = () => [{ kind: 'sync' }];
-const truncate: Describe = (_, [length = 0]) => [{ kind: 'truncate', length }];
-/** Describes a write of bytes, or of a string at the current position. */
-const write: Describe = (written, [data, offset = 0, , position]) => [
+const patchDescriptor = (
+  name: string,
+  describe: (args: Value[], result: Value) => [operation: object, data?: Buffer],
+) =>
+  patch(name, (start, [fd, ...args], result) => {
+    const file = files.get(fd);
+    if (file === undefined) return;
+    const [operation, data] = describe(args, result);
+    record(start, { ...operation, file }, data);
+  });
+patch('openSync', (start, [path, flags], fd) => recordOpen(start, fd, path, flags));
+patchDescriptor('writeSync', ([data, offset = 0, , position], written) => [
   { kind: 'write', position: typeof position === 'number' ? position : null },
-  bytesOf(data).subarray(Number(offset), Number(offset) + Number(written)),
-];
-
-function recordOnFile(start: number, file: string | undefined, describe: () => ReturnType<Describe>): void {
-  if (file === undefined) return;
-  const [fields, data] = describe();
-  record(start, { ...fields, file }, data);
-}
-
-const onDescriptor =
-  (describe: Describe) =>
-  (start: number, result: unknown, [fd, ...args]: unknown[]) =>
-    recordOnFile(start, files.get(fd as number), () => describe(result, args));
-patch(fs, 'writeSync', onDescriptor(write));
-patch(fs, 'ftruncateSync', onDescriptor(truncate));
-patch(fs, 'fsyncSync', onDescriptor(sync));
-// A descriptor may be reused as soon as it is closed.
-const { closeSync } = fs;
+  bytesOf(data).subarray(offset, offset + written),
+]);
+patchDescriptor('ftruncateSync', ([length = 0]) => [{ kind: 'truncate', length }]);
+patchDescriptor('fsyncSync', () => [{ kind: 'sync' }]);
 fs.closeSync = (fd) => {
   files.delete(fd);
   closeSync(fd);
 };
-
-// The key is the FileHandle, because its descriptor may be reused before a promise resolves.
-const handles = new WeakMap<object, string>();
-patch(promises, 'open', (start, handle: object, [path, flags]: [string, string]) => {
-  const absolute = recordedPath(path);
-  if (absolute !== undefined) handles.set(handle, recordOpen(start, absolute, flags));
-});
-
-const { writeFile } = promises;
-promises.writeFile = async (path, data, options) => {
-  const absolute = recordedPath(path);
-  if (absolute === undefined) return writeFile(path, data, options);
-  const start = now();
-  const chunks: Buffer[] = [];
-  // A stream can be read only once.
-  const isBuffered = typeof data === 'string' || ArrayBuffer.isView(data);
-  async function* copyChunks() {
-    for await (const chunk of data as AsyncIterable<Buffer>) {
-      chunks.push(Buffer.from(bytesOf(chunk)));
-      yield chunk;
-    }
-  }
-  await writeFile(path, isBuffered ? data : copyChunks(), options);
-  const file = recordOpen(start, absolute, (options as { flag?: string } | undefined)?.flag ?? 'w');
-  record(start, { kind: 'write', file, position: null }, isBuffered ? bytesOf(data) : Buffer.concat(chunks));
+fs.truncateSync = (path, length) => {
+  const fd = fs.openSync(path, 'r+');
+  fs.ftruncateSync(fd, length);
+  fs.closeSync(fd);
 };
 
-const handle = await promises.open(process.execPath);
-const fileHandle = Object.getPrototypeOf(handle) as object;
-await handle.close();
-const onHandle = (describe: Describe) => (start: number, result: unknown, args: unknown[], self: object) =>
-  recordOnFile(start, handles.get(self), () => describe(result, args));
-const writeWhole: Describe = (_, [data]) => [{ kind: 'write', position: null }, bytesOf(data)];
-patch(fileHandle, 'sync', onHandle(sync));
-patch(fileHandle, 'truncate', onHandle(truncate));
-patch(
-  fileHandle,
-  'write',
-  onHandle((result, args) => write((result as { bytesWritten: number }).bytesWritten, args)),
-);
-for (const name of ['writeFile', 'appendFile']) patch(fileHandle, name, onHandle(writeWhole));
+const asynchronous = promises as unknown as Record<string, Call>;
+for (const name of ['mkdir', 'rename', 'rm', 'rmdir', 'unlink', 'truncate'])
+  asynchronous[name] = async (...args) => patched[`${name}Sync`]?.(...args);
+
+type Data = string | ArrayBufferView | AsyncIterable<Buffer>;
+
+async function writeAll(fd: number, data: Data): Promise<void> {
+  for await (const chunk of typeof data === 'string' || ArrayBuffer.isView(data) ? [data] : data) {
+    for (let rest = bytesOf(chunk); rest.length > 0; ) rest = rest.subarray(fs.writeSync(fd, rest));
+  }
+}
+
+asynchronous.writeFile = async (
+  path: string,
+  data: Data,
+  { flag = 'w', mode }: { flag?: string; mode?: number } = {},
+) => {
+  const fd = fs.openSync(path, flag, mode);
+  await writeAll(fd, data).finally(() => fs.closeSync(fd));
+};
+
+const { open } = promises;
+const anyHandle = await open(process.execPath);
+const handles = Object.getPrototypeOf(anyHandle) as FileHandle;
+await anyHandle.close();
+const { close } = handles;
+promises.open = async (path, flags, mode) => {
+  const start = now();
+  const handle = await open(path, flags, mode);
+  recordOpen(start, handle.fd, path, flags);
+  return handle;
+};
+Object.assign(handles, {
+  async sync(this: FileHandle) {
+    fs.fsyncSync(this.fd);
+  },
+  async truncate(this: FileHandle, length?: number) {
+    fs.ftruncateSync(this.fd, length);
+  },
+  async writeFile(this: FileHandle, data: Data) {
+    await writeAll(this.fd, data);
+  },
+  async write(this: FileHandle, data: Buffer, ...rest: number[]) {
+    return { bytesWritten: fs.writeSync(this.fd, data, ...rest), buffer: data };
+  },
+  close(this: FileHandle) {
+    files.delete(this.fd);
+    return close.call(this);
+  },
+});
 
 syncBuiltinESMExports();

@@ -3,20 +3,16 @@ import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
 
-/*
- * Runs the service like `scripts/start.ts`, and also executes SQL statements that its parent sends, such as checkpoints, which
- * a short run would not trigger.
- */
+/* Runs the service like `scripts/start.ts`. SIGUSR2 starts a checkpoint and a new segment of the log. */
 
 const config = readConfig(process.env);
-const service = await startService(config, createLogger(config));
-process.on('message', async (statement: string) => {
-  const { rows } = await sql.raw(statement).execute(service.stores.db);
-  process.send?.({ rows });
+const { stores, url, opsUrl, stop } = await startService(config, createLogger(config));
+process.on('SIGUSR2', async () => {
+  await sql`checkpoint`.execute(stores.db);
+  await sql`select pg_switch_wal()`.execute(stores.db);
 });
-process.once('disconnect', () => process.exit());
 process.on('SIGTERM', async () => {
-  await service.stop();
+  await stop();
   process.exit(0);
 });
-process.send?.({ url: service.url });
+console.log(`  API ${url}\n  Operations ${opsUrl}/readyz\n  Data ${config.stores.dataDir}`);

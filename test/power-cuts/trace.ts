@@ -22,7 +22,6 @@ export type DiskOperation = Span &
     | { kind: 'open'; file: string; path: string; create: boolean; truncate: boolean }
     | { kind: 'write'; file: string; position: number | null; data: Buffer }
     | { kind: 'truncate'; file: string; length: number }
-    | { kind: 'truncate path'; path: string; length: number }
     | { kind: 'sync'; file: string }
     | { kind: 'rename'; from: string; to: string }
     | { kind: 'make directory'; path: string }
@@ -36,13 +35,10 @@ export function readOperations(directory: string): DiskOperation[] {
     const bytes = readFileSync(join(directory, name));
     for (let at = 0; at < bytes.length; ) {
       const newline = bytes.indexOf(10, at);
-      const header = JSON.parse(bytes.toString('utf8', at, newline));
+      const { bytes: length, ...operation } = JSON.parse(bytes.toString('utf8', at, newline));
       at = newline + 1;
-      if (header.bytes !== undefined) {
-        header.data = bytes.subarray(at, at + header.bytes);
-        at += header.bytes;
-      }
-      operations.push(header);
+      operations.push({ ...operation, data: bytes.subarray(at, at + (length ?? 0)) });
+      at += length ?? 0;
     }
   }
   return operations.sort((one, other) => one.start - other.start);

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 export async function venv(name: string, requirementsFile: string): Promise<string> {
   const directory = await buildOnce(join('venv', name), [requirementsFile], async (target) => {
     await run('python3', ['-m', 'venv', target]);
-    const options = ['--quiet', '--disable-pip-version-check', '--require-hashes'];
+    const options = ['--quiet', '--disable-pip-version-check'];
     await run(join(target, 'bin', 'pip'), ['install', ...options, '-r', requirementsFile]);
   });
   return join(directory, 'bin');
