@@ -42,6 +42,7 @@ export function printableError(error: unknown): unknown {
   }
   if (!(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
+  if (code === 'ENOSPC') return `The disk is full: free some space and run the command again (${error.message})`;
   // System call errors name the address, port or path. ERR_PARSE_ARGS errors name the wrong option, and PostgreSQL's 42501
   // (insufficient privilege) the table or schema.
   const isExpected = 'syscall' in error || code.startsWith('ERR_PARSE_ARGS') || code === '42501';
