@@ -1,117 +1,114 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runCommand } from '../support/command.js';
 import { CommandError } from '../support/command-error.js';
-import { type Progress, showProgress } from '../support/progress.js';
-import { table } from '../support/table.js';
-import { renderChart } from './chart.js';
-import { checkServers } from './check.js';
-import { createDataset } from './dataset.js';
-import { CHECKOUT, interruption } from './processes.js';
-import { describeCommit, describeMachine, failuresOf, renderResults, replaceResults, tableRow } from './report.js';
-import { GENERATOR, type Outcome, runRounds, warmUpStores } from './rounds.js';
-import { type ServerName, type Servers, withServers } from './servers.js';
-import { removeStores, STACK, storeServers } from './stores.js';
-import { selectWorkloads, WORKLOADS } from './workloads.js';
+import { showProgress } from '../support/progress.js';
+import { markdownTable } from '../support/table.js';
+import { checkResponses, createDataset } from './dataset.js';
+import { type Comparison, compare } from './measure.js';
+import { type BenchServer, CHECKOUT, interruption, startServer, startService } from './processes.js';
+import { describeConditions, failuresOf, tableRow } from './report.js';
+import { copyStores, createEmptyStores, removeStores } from './stores.js';
+import { WORKLOADS } from './workloads.js';
+import { hasWrk, runWrk } from './wrk.js';
 
-const USAGE = `npm run bench -- [--only NAME] [--quick] [--against CHECKOUT] [--rounds N] [--seconds N] [--publish]
+const USAGE = `npm run bench -- [--only NAME] [--quick] [--against CHECKOUT] [--rounds N] [--seconds N]
 
-Measures the service's requests per second relative to baselines, on embedded stores, or on real servers if started by
-npm run services -- run -- npm run bench. --quick only checks that the service and the baselines send the same responses: it
+Measures the service's requests per second relative to a baseline, on embedded stores, or on real servers if started by
+npm run services -- run -- npm run bench. --quick only checks that the service and the baseline send the same responses: it
 uses too little data for meaningful figures. --against also measures the service of another checkout, in the same rounds.
---publish writes the results into scripts/bench; it cannot be combined with --quick or --only. NAME is one of
-${WORKLOADS.map(({ name }) => name).join(', ')}.`;
+NAME is one of ${WORKLOADS.map(({ name }) => name).join(', ')}.`;
+
+/** The numbers of requests in flight. */
+const LEVELS = { full: [1, 32, 128], quick: [8] };
+
+/** The load before the first measurement: the JVM of Neo4j compiles only what has run thousands of times. */
+const WARM_UP = { inFlight: 128, seconds: 15 };
 
 /** `against` is the directory of another checkout. */
-type Options = ReturnType<typeof readOptions>;
+type BenchOptions = ReturnType<typeof readOptions>;
 
 function readOptions() {
   const { values } = parseArgs({
     options: {
       only: { type: 'string' },
       quick: { type: 'boolean', default: false },
-      publish: { type: 'boolean', default: false },
       against: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
     },
   });
-  const { only, quick, publish } = values;
-  const [rounds, seconds] = [Number(values.rounds ?? (quick ? 1 : 5)), Number(values.seconds ?? (quick ? 0.5 : 3))];
-  if (!(rounds > 0) || !(seconds > 0) || selectWorkloads(only).length === 0) throw new CommandError(USAGE);
-  if (publish && (quick || only !== undefined))
-    throw new CommandError('--publish cannot be combined with --quick or --only');
-  const against = values.against && resolve(values.against);
-  return { only, quick, publish, against, rounds, seconds, warmUpSeconds: quick ? 0 : 2 };
+  const { only, quick } = values;
+  const [rounds, seconds] = [Number(values.rounds ?? (quick ? 1 : 5)), Number(values.seconds ?? (quick ? 1 : 3))];
+  const workloads = WORKLOADS.filter(({ name }) => only === undefined || name === only);
+  if (![rounds, seconds].every((each) => Number.isInteger(each) && each > 0) || workloads.length === 0)
+    throw new CommandError(USAGE);
+  return { workloads, quick, against: values.against && resolve(values.against), rounds, seconds };
 }
 
-const QUICK_LEVELS = [8];
-
-async function runAll(options: Options, folder: string, onOutcome: (outcome: Outcome) => void): Promise<void> {
-  const { only, quick, against, rounds } = options;
-  const workloads = selectWorkloads(only).filter(({ goals }) => goals[STACK]);
-  if (workloads.length === 0) throw new CommandError(`--only: ${only} is not measured on the stack "${STACK}"`);
+/** Returns the measurements; none if only responses were checked, because wrk is missing. */
+async function runAll({ workloads, quick, against, rounds, seconds }: BenchOptions, folder: string) {
+  const environment = await createEmptyStores(folder);
   // The other checkout, if any, also creates the data: it is usually an older release, whose data this one can migrate.
-  const otherDirectory = against ?? CHECKOUT;
-  for (const name of new Set(workloads.map(({ dataset }) => dataset))) {
-    const selected = workloads.filter(({ dataset }) => dataset === name);
-    const dataset = await createDataset(name, quick ? 'small' : 'full', folder, otherDirectory);
-    const needed = new Set<ServerName>(selected.flatMap(({ subject, baseline }) => [subject.server, baseline.server]));
-    if (against !== undefined) needed.add('otherCheckout');
-    const measure = async (servers: Servers, progress: Progress) => {
-      await checkServers(servers, dataset);
-      const [first] = selected;
-      if (first && !quick) await warmUpStores(first, dataset, servers);
-      for (const workload of selected) {
-        const { levels, [STACK]: minimums } = workload.goals;
-        for (const [index, inFlight] of (quick ? QUICK_LEVELS : levels).entries()) {
-          const goal = quick ? undefined : minimums?.[index];
-          const onRound = (round: number) => progress(`${workload.title}, ${inFlight} in flight`, round, rounds);
-          const results = await runRounds(workload, inFlight, dataset, servers, options, onRound);
-          onOutcome({ workload, inFlight, goal, ...results });
-        }
-      }
-    };
-    await showProgress((progress) =>
-      withServers(needed, dataset, folder, otherDirectory, (servers) => measure(servers, progress)),
+  const users = await createDataset(quick ? 'small' : 'full', environment, folder, against ?? CHECKOUT);
+  const USERS = join(folder, 'users.json');
+  await writeFile(USERS, JSON.stringify(users));
+  const started: BenchServer[] = [];
+  const start = async (starting: Promise<BenchServer>) => {
+    const server = await starting;
+    started.push(server);
+    await checkResponses(server.url, users);
+    return server;
+  };
+  try {
+    const log = (name: string) => join(folder, `${name}.log`);
+    // Started first, because it copies a database that no process may use meanwhile.
+    const other = against && (await start(startService(against, await copyStores(environment, folder), log('other'))));
+    const baseline = await start(startServer([join(import.meta.dirname, 'baseline.js')], { USERS }, log('baseline')));
+    const service = await start(startService(CHECKOUT, environment, log('service')));
+    const steps = workloads.flatMap((workload) =>
+      LEVELS[quick ? 'quick' : 'full'].map((inFlight) => ({
+        ...{ workload, inFlight, requests: users.flatMap(workload.requests) },
+      })),
     );
+    if (quick && !hasWrk()) return [];
+    const [first] = steps;
+    if (first && !quick) await runWrk(service.url, first.requests, WARM_UP.inFlight, WARM_UP.seconds, folder);
+    return await showProgress(async (progress) => {
+      const comparisons: Comparison[] = [];
+      for (const [index, step] of steps.entries()) {
+        progress('measuring', index, steps.length);
+        comparisons.push(
+          await compare({ service, baseline, other: other || undefined }, step, { rounds, seconds, folder }),
+        );
+      }
+      return comparisons;
+    });
+  } finally {
+    for (const server of started) await server.stop();
   }
-}
-
-async function publish({ against, rounds, seconds }: Options, outcomes: readonly Outcome[]): Promise<void> {
-  const folder = join(CHECKOUT, 'scripts/bench');
-  await mkdir(join(folder, 'results'), { recursive: true });
-  await writeFile(join(folder, 'results', `${STACK}.svg`), renderChart(outcomes));
-  const conditions = [
-    describeMachine(),
-    storeServers()
-      .map(([name, { version }]) => `${name} ${version}`)
-      .join(', ') || 'embedded stores',
-    `commit ${describeCommit(CHECKOUT)}`,
-    ...(against === undefined ? [] : [`the other checkout is ${describeCommit(against)}`]),
-    `${new Date().toISOString().slice(0, 10)}: ${rounds} rounds of ${seconds} s, load by ${GENERATOR}.`,
-  ];
-  const readme = join(folder, 'README.md');
-  const results = renderResults(STACK, outcomes, conditions.join('; '));
-  await writeFile(readme, replaceResults(await readFile(readme, 'utf8'), STACK, results));
 }
 
 await runCommand(async () => {
   const options = readOptions();
+  const { quick, against } = options;
+  if (!quick && !hasWrk()) throw new CommandError('Missing: wrk (apt-get install wrk, or brew install wrk)');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruption.abort());
-  if (options.against) execFileSync('npm', ['run', '--silent', 'build'], { cwd: options.against, stdio: 'inherit' });
+  if (against) execFileSync('npm', ['run', '--silent', 'build'], { cwd: against, stdio: 'inherit' });
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
-  const outcomes: Outcome[] = [];
   try {
-    await runAll(options, folder, (outcome) => outcomes.push(outcome));
-    console.log(table(outcomes.map((outcome) => tableRow(outcome, outcomes))));
-    if (options.quick) console.log('\nThese figures mean nothing: --quick uses little data and few requests.');
-    const failures = outcomes.flatMap(failuresOf);
+    const comparisons = await runAll(options, folder);
+    if (comparisons.length > 0)
+      console.log(`${describeConditions(CHECKOUT)}\n\n${markdownTable(comparisons.map(tableRow))}`);
+    if (quick) {
+      console.log('\nThe responses are the same. Any figures mean nothing: --quick uses little data and few requests.');
+      if (comparisons.length === 0) console.log('No load was sent, because wrk is not installed.');
+    }
+    const failures = comparisons.flatMap(failuresOf);
     for (const failure of failures) console.error(`Failed requests: ${failure}`);
-    if (options.publish && failures.length === 0) await publish(options, outcomes);
     process.exitCode = failures.length === 0 ? 0 : 1;
   } finally {
     await rm(folder, { recursive: true, force: true });
