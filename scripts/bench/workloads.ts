@@ -1,6 +1,6 @@
 import { formOf, pngBlob } from '../support/request.js';
 import type { BenchUser } from './dataset.js';
-import { IMAGE } from './image.js';
+import { createImage } from './image.js';
 
 export interface BenchRequest {
   method: 'GET' | 'POST';
@@ -25,8 +25,9 @@ const getting =
       pattern.test(path) ? [{ method: 'GET', path, headers: { Authorization: `Bearer ${token}` } }] : [],
     );
 
-// The body and its type, with the boundary of its parts, as `fetch` would send them.
-const form = new Response(formOf({ title: 'A photo', text: 'Created by the benchmark.', image: pngBlob(IMAGE) }));
+// The body and its type, with the boundary of its parts, as `fetch` would send them. The size is that of a photo for the web.
+const image = pngBlob(createImage(100 * 1024));
+const form = new Response(formOf({ title: 'A photo', text: 'Created by the benchmark.', image }));
 const formType = form.headers.get('content-type') ?? '';
 const body = Buffer.from(await form.arrayBuffer());
 
