@@ -57,22 +57,23 @@ async function runAll({ workloads, quick, against, rounds, seconds }: BenchOptio
   const USERS = join(folder, 'users.json');
   await writeFile(USERS, JSON.stringify(users));
   const started: BenchServer[] = [];
-  const start = async (starting: Promise<BenchServer>) => {
+  const start = async (starting: Promise<BenchServer>, isOther = false) => {
     const server = await starting;
     started.push(server);
-    await checkResponses(server.url, users);
+    await checkResponses(server.url, users, isOther);
     return server;
   };
   try {
     const log = (name: string) => join(folder, `${name}.log`);
     // Started first, because it copies a database that no process may use meanwhile.
-    const other = against && (await start(startService(against, await copyStores(environment, folder), log('other'))));
+    const other =
+      against && (await start(startService(against, await copyStores(environment, folder), log('other')), true));
     const baseline = await start(startServer([join(import.meta.dirname, 'baseline.js')], { USERS }, log('baseline')));
     const service = await start(startService(CHECKOUT, environment, log('service')));
     const steps = workloads.flatMap((workload) =>
-      LEVELS[quick ? 'quick' : 'full'].map((inFlight) => ({
-        ...{ workload, inFlight, requests: users.flatMap(workload.requests) },
-      })),
+      LEVELS[quick ? 'quick' : 'full'].map((inFlight) => {
+        return { workload, inFlight, requests: users.flatMap(workload.requests) };
+      }),
     );
     if (quick && !hasWrk()) return [];
     const [first] = steps;
@@ -81,9 +82,8 @@ async function runAll({ workloads, quick, against, rounds, seconds }: BenchOptio
       const comparisons: Comparison[] = [];
       for (const [index, step] of steps.entries()) {
         progress('measuring', index, steps.length);
-        comparisons.push(
-          await compare({ service, baseline, other: other || undefined }, step, { rounds, seconds, folder }),
-        );
+        const servers = { service, baseline, other: (!step.workload.isNew && other) || undefined };
+        comparisons.push(await compare(servers, step, { rounds, seconds, folder }));
       }
       return comparisons;
     });
