@@ -1,7 +1,7 @@
-import { createWriteStream, existsSync, statSync } from 'node:fs';
+import { createWriteStream, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBackup } from '../db/backup/create.js';
@@ -18,24 +18,18 @@ import { CommandError } from './support/command-error.js';
 import { createServiceCommand } from './support/service-command.js';
 
 /** Requests the archive from the service that uses the data directory, through its control socket. */
-async function requestArchive(dataDir: string): Promise<Readable> {
+function requestArchive(dataDir: string): Promise<Readable> {
   const socketPath = controlSocketPath(pathsIn(dataDir).control);
   return new Promise((resolveArchive, reject) => {
+    const fail = (message: string) => reject(new CommandError(message));
     request({ socketPath, path: BACKUP_PATH, method: 'POST' }, (response) => {
       if (response.statusCode === 200) return resolveArchive(response);
       // Otherwise the connection would delay the exit of this process until the service closes it.
       response.resume();
-      reject(
-        new CommandError(
-          response.statusCode === 409
-            ? 'Another backup is in progress: try again later'
-            : `The service responded to the request for a backup with ${response.statusCode}: see its log`,
-        ),
-      );
+      if (response.statusCode === 409) return fail('Another backup is in progress: try again later');
+      fail(`The service responded to the request for a backup with ${response.statusCode}: see its log`);
     })
-      .on('error', () =>
-        reject(new CommandError(`${dataDir} is in use by a process that does not serve backups: try again later`)),
-      )
+      .on('error', () => fail(`${dataDir} is in use by a process that does not serve backups: try again later`))
       .end();
   });
 }
@@ -49,9 +43,10 @@ async function writeArchive(archive: Readable, path: string): Promise<void> {
     await pipeline(archive, createWriteStream(partial, { flags: 'wx', mode: 0o600 }));
   } catch (error) {
     await rm(partial, { force: true });
-    throw (error as NodeJS.ErrnoException).code === 'ECONNRESET'
-      ? new CommandError('The service ended the backup before it was complete: see its log')
-      : error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ECONNRESET')
+      throw new CommandError('The service ended the backup before it was complete: see its log');
+    throw error;
   }
   await moveFileDurably(partial, path);
 }
@@ -61,22 +56,19 @@ async function backUp({ to }: { to: string }): Promise<void> {
   // The archive replaces a file of this name. It must not replace a device such as /dev/null, or a pipe.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
     throw new CommandError(`--to: ${path} exists and is not a file`);
-  if (!existsSync(dirname(path))) throw new CommandError(`--to: ${dirname(path)} does not exist`);
   const config = readConfig(process.env);
   const { stores } = config;
   if (stores.postgres) {
     throw new CommandError('DATABASE_URL is set: back up that server with its own tools, such as pg_dump');
   }
   requireDatabase(stores);
-  const log = createLogger(config, process.stderr);
-  const opened = await openBareStores(stores, log).catch((error): undefined => {
+  const opened = await openBareStores(stores, createLogger(config, process.stderr)).catch((error): undefined => {
     if (!(error instanceof DataDirectoryInUseError)) throw error;
   });
   try {
     const installation = opened && (await readInstallation(opened.db));
     if (installation) requireNotMoved(installation);
-    const archive = opened ? Readable.from(createBackup(opened)) : await requestArchive(stores.dataDir);
-    await writeArchive(archive, path);
+    await writeArchive(opened ? Readable.from(createBackup(opened)) : await requestArchive(stores.dataDir), path);
   } finally {
     await opened?.close();
   }

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import { IMAGE } from '../scripts/bench/image.js';
+import { createImage } from '../scripts/bench/image.js';
 import { pngBlob } from '../scripts/support/request.js';
 import { scrape } from './support/prometheus.js';
 import { createPost, startTestService, type TestUser } from './support/service.js';
@@ -44,9 +44,10 @@ t.test('large pages count towards the budget until they are read, and are comple
 
 t.test('an image in memory counts towards the budget until it is read', async (t) => {
   const user = await service.createUser();
-  const { image } = await createPost(user, { image: pngBlob(IMAGE) });
+  const bytes = createImage(256 * 1024);
+  const { image } = await createPost(user, { image: pngBlob(bytes) });
   await whileUnread(String(image), authorization(user), async () => undefined);
-  t.ok((await user.send('GET', String(image))).bytes.equals(IMAGE));
+  t.ok((await user.send('GET', String(image))).bytes.equals(bytes));
 });
 
 t.test('the document counts towards the budget until it is read', async (t) => {

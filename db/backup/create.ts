@@ -5,10 +5,9 @@ import type { Database } from '../postgres/index.js';
 import type { Maintenance } from '../postgres/maintenance.js';
 import type { DataDirectory } from '../support/data-directory.js';
 import { type ArchiveEntry, writeArchive } from './archive.js';
-import { startBaseBackup } from './base-backup.js';
-import { fileEntry } from './files.js';
+import { databaseFiles, startBaseBackup, stopBaseBackup, walFiles } from './base-backup.js';
 
-interface Sources {
+interface BackupSources {
   db: Database;
   directory: DataDirectory;
   /** Undefined if the images are not in the data directory. The backup then does not include them. */
@@ -24,36 +23,32 @@ interface Sources {
  * images are listed. As a result, the archive contains every image that a row refers to, and every image in the archive
  * has a row or an outbox entry.
  */
-export const createBackup = (sources: Sources): AsyncGenerator<Uint8Array> => writeArchive(readEntries(sources));
+export const createBackup = (sources: BackupSources): AsyncGenerator<Uint8Array> => writeArchive(readEntries(sources));
 
-async function* readEntries({ db, directory, imageHolds, maintenance }: Sources): AsyncGenerator<ArchiveEntry> {
+async function* readEntries({ db, directory, imageHolds, maintenance }: BackupSources): AsyncGenerator<ArchiveEntry> {
+  const { postgres, images, tokenKeys } = directory;
   const releaseCheckpoints = maintenance?.holdCheckpoints();
   const releaseRemovals = await imageHolds?.holdRemovals();
+  const stopUnfinished = () => stopBaseBackup(db).catch(() => undefined);
   try {
-    const base = await startBaseBackup(db, directory.postgres, 'postgres');
-    try {
-      yield* base.files();
-      const releasePuts = await imageHolds?.holdPuts();
-      const [wal, images] = await base
-        .stop()
-        .then(async (wal) => [wal, imageHolds ? await listFiles(directory.images) : []] as const)
-        .finally(releasePuts);
-      yield* wal();
-      releaseCheckpoints?.();
-      yield* fileEntry(directory.tokenKeys, 'token-keys');
-      if (imageHolds) yield { path: 'images' };
-      for (const name of images) yield* fileEntry(join(directory.images, name), `images/${name}`);
-    } finally {
-      await base.abandon();
-    }
+    // An earlier backup may not have been able to stop its base backup, and a session has only one.
+    await stopUnfinished();
+    const firstWal = await startBaseBackup(db);
+    yield* databaseFiles(postgres, 'postgres');
+    const releasePuts = await imageHolds?.holdPuts();
+    const [{ wal: lastWal, label }, imageEntries] = await stopBaseBackup(db)
+      .then(async (end) => [end, imageHolds ? await readdir(images, { withFileTypes: true }) : []] as const)
+      .finally(releasePuts);
+    yield { path: 'postgres/backup_label', source: Buffer.from(label) };
+    yield* walFiles(postgres, 'postgres', firstWal, lastWal);
+    releaseCheckpoints?.();
+    yield { path: 'token-keys', source: tokenKeys };
+    if (imageHolds) yield { path: 'images' };
+    for (const entry of imageEntries)
+      if (entry.isFile()) yield { path: `images/${entry.name}`, source: join(images, entry.name) };
   } finally {
+    await stopUnfinished();
     releaseCheckpoints?.();
     releaseRemovals?.();
   }
-}
-
-/** Returns the names of all files: images, the installation marker, and drafts of it that a crash may have left. */
-async function listFiles(images: string): Promise<string[]> {
-  const entries = await readdir(images, { withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }

@@ -19,7 +19,7 @@ const MAX_ROUNDS = 4;
 const UNREACHABLE_AGE_MS = Number.MAX_SAFE_INTEGER;
 
 /** Returns a negative id, which no node has. It is random, so that concurrent transactions do not lock the same nodes. */
-export const absentId = () => -1 - Math.floor(Math.random() * 1e9);
+const absentId = () => -1 - Math.floor(Math.random() * 1e9);
 
 /** Returns every statement that requests run, with ids that no node has. */
 export function warmUpStatements(id = absentId()): [statement: string, parameters: object][] {

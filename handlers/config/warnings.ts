@@ -25,6 +25,9 @@ export function configWarnings(config: Config): string[] {
   if (!isLoopback(opsHost)) {
     warnings.push(`OPS_HOST ${opsHost} is not a loopback address: other hosts can read the metrics`);
   }
+  if (publicUrl.protocol === 'https:' && trustProxy.length === 0) {
+    warnings.push('PUBLIC_URL is https, but TRUST_PROXY is not set: all clients behind the proxy share one rate limit');
+  }
   if (publicUrl.protocol === 'https:' && httpOrigins.length > 0) {
     warnings.push(`CORS_ORIGINS contains http origins although PUBLIC_URL is https: ${httpOrigins.join(', ')}`);
   }

@@ -1,159 +1,93 @@
+import { deepStrictEqual } from 'node:assert';
 import { join } from 'node:path';
-import { sql } from 'kysely';
-import { type BareStores, openBareStores } from '../../db/stores.js';
 import type { components } from '../../generated/types.js';
-import { readConfig } from '../../handlers/config/index.js';
 import { encodeCursor } from '../../handlers/cursors.js';
+import { CommandError } from '../support/command-error.js';
 import { send } from '../support/request.js';
 import { runScript, startService } from './processes.js';
-import { createEmptyStores } from './stores.js';
 
-/** `tenfold` has ten times the posts and likes, `private` mostly private accounts, `popular` a popular user and post. */
-export type DatasetName = 'base' | 'tenfold' | 'private' | 'popular';
-
+/** `depth` is the number of posts before the page at a cursor. */
 const SIZES = {
-  full: { accounts: 2000, posts: 40_000, likes: 200_000, friends: 40 },
-  small: { accounts: 400, posts: 2000, likes: 10_000, friends: 10 },
+  full: { accounts: 2000, posts: 40_000, likes: 200_000, friends: 40, depth: 30_000 },
+  small: { accounts: 400, posts: 2000, likes: 10_000, friends: 10, depth: 1000 },
 };
-const POPULAR_SIZES = {
-  full: { accounts: 100_000, posts: 1000, 'popular-post': 100_000, 'popular-person': 5000 },
-  small: { accounts: 1000, posts: 50, 'popular-post': 1000, 'popular-person': 500 },
-};
-/** The number of posts before the deep page. */
-const DEPTHS = { full: 100_000, small: 10_000 };
 
-type Account = components['schemas']['Account'];
 type Post = components['schemas']['Post'];
 
-/** A user who sends requests, with the expected responses. */
+/** A user who sends requests, with the responses that are expected from all servers. */
 export interface BenchUser {
   token: string;
-  /** The body of `GET /auth/me`. */
-  account: Account;
-  firstPage: readonly Post[];
-  /** The path of a page at a large depth, with a cursor. */
-  deepPath: string;
-  deepPage: readonly Post[];
+  responses: { path: string; operation: 'listPosts' | 'getPost' | 'getCurrentAccount'; body: unknown }[];
 }
 
-export interface Dataset {
-  /** The environment variables of the stores. */
-  environment: NodeJS.ProcessEnv;
-  /** Users whose first pages differ. In the `popular` dataset, the first one is the user with many friends. */
-  users: BenchUser[];
-  /** The emails of accounts for logins. There are many, because an account may have only 100 sessions. */
-  loginEmails: string[];
-  password: string;
-  publicPostIds: number[];
-  newestPostId: number;
-}
+const PASSWORD = 'Quiet-Harbour-27';
+const USER_COUNT = 10;
 
-const password = 'Quiet-Harbour-27';
-
-/** @param checkout the directory of the release that creates the data. A newer release migrates the data when it starts. */
+/** Adds generated data to empty stores, with the seed of a checkout. Returns users whose first pages differ. */
 export async function createDataset(
-  name: DatasetName,
   size: keyof typeof SIZES,
+  environment: NodeJS.ProcessEnv,
   folder: string,
   checkout: string,
-): Promise<Dataset> {
-  const environment = await createEmptyStores(folder);
-  const seed = (options: Record<string, number>) => {
-    const args = Object.entries(options).map(([option, value]) => `--${option}=${value}`);
-    const script = join(checkout, '.build/scripts/seed/index.js');
-    return runScript([script, ...args, `--password=${password}`], { LOG_LEVEL: 'warn', ...environment });
-  };
-  const { posts, likes, ...rest } = SIZES[size];
-  const factor = name === 'tenfold' ? 10 : 1;
-  await seed({ ...rest, posts: posts * factor, likes: likes * factor, private: name === 'private' ? 99 : 25 });
-  if (name === 'popular') await seed({ ...POPULAR_SIZES[size], private: 25, seed: 2 });
-  const { userEmails, ...content } = await readContent(environment);
+): Promise<BenchUser[]> {
+  const { depth, ...counts } = SIZES[size];
+  const options = Object.entries({ ...counts, private: 25, password: PASSWORD });
+  const args = options.map(([name, value]) => `--${name}=${value}`);
+  const script = join(checkout, '.build/scripts/seed/index.js');
+  const output = await runScript([script, ...args], { LOG_LEVEL: 'warn', ...environment });
+  const [, email = ''] = /Log in as (\S+) /.exec(output) ?? [];
   const service = await startService(checkout, environment, join(folder, 'login.log'));
   try {
-    const users = await logIn(service.url, userEmails, password, DEPTHS[size]);
-    return { environment, password, users, ...content };
+    return await logIn(service.url, email, depth);
   } finally {
     await service.stop();
   }
 }
 
-interface NewestPost {
-  id: number;
-  author: number;
-  isPrivate: boolean;
-}
-
-const USER_COUNT = 10;
-const MAX_LOGIN_ACCOUNTS = 500;
-
-/**
- * Returns the emails of users, most of whom have different first pages, the emails of other accounts for logins, and post ids.
- * Users with public accounts come first, so that all users see the image that the first one posts. The first user is the
- * author of the newest post, if that account is public.
- */
-async function readContent(environment: NodeJS.ProcessEnv) {
-  const stores = await openBareStores(readConfig(environment).stores, { info: () => undefined, warn: console.warn });
-  try {
-    const { rows: accounts } = await sql<{ id: number; email: string }>`
-      select id, email from accounts order by private, id`.execute(stores.maintenanceDb);
-    const { rows: posts } = await sql<NewestPost>`
-      select posts.id, author_id as author, private as "isPrivate"
-      from posts join accounts on accounts.id = author_id
-      order by posts.created_at desc, posts.id desc limit 2000`.execute(stores.maintenanceDb);
-    const [newest] = posts;
-    const friends = await befriend(stores, accounts.slice(0, 2000), posts);
-    const userIds = new Set([...(newest && !newest.isPrivate ? [newest.author] : []), ...friends]);
-    const emails = new Map(accounts.map(({ id, email }) => [id, email]));
-    return {
-      userEmails: [...userIds].map((id) => emails.get(id) ?? ''),
-      loginEmails: accounts.flatMap(({ id, email }) => (userIds.has(id) ? [] : [email])).slice(0, MAX_LOGIN_ACCOUNTS),
-      publicPostIds: posts.filter(({ isPrivate }) => !isPrivate).map(({ id }) => id),
-      newestPostId: newest?.id ?? 0,
-    };
-  } finally {
-    await stores.close();
-  }
-}
-
-/**
- * Makes up to 16 accounts friends with different subsets of the authors of the newest private posts, so that the first pages
- * of these accounts differ. Returns the ids of these accounts.
- */
-async function befriend({ graph }: BareStores, accounts: { id: number }[], posts: NewestPost[]): Promise<number[]> {
-  const privateAuthors = posts.filter(({ isPrivate }) => isPrivate).map(({ author }) => author);
-  const authors = [...new Set(privateAuthors)].slice(0, 4);
-  const ids = accounts.map(({ id }) => id);
-  const friends = await graph.friendsOfEach(ids);
-  const strangers = ids.filter(
-    (id, index) => !authors.some((author) => author === id || friends[index]?.includes(author)),
-  );
-  const chosen = strangers.slice(0, 2 ** authors.length);
-  const friendships = chosen.flatMap((person, index) =>
-    // The bits of the index select the friends.
-    authors.filter((_, bit) => index & (1 << bit)).map((friend) => ({ person, friend })),
-  );
-  const reverse = friendships.map(({ person, friend }) => ({ person: friend, friend: person }));
-  await graph.bulk.addEdges({ friendships: [...friendships, ...reverse], requests: [], likes: [] });
-  return chosen;
-}
-
-/** Logs in users with different first pages, and reads the responses that are expected from all servers. */
-async function logIn(url: string, emails: string[], password: string, depth: number) {
+async function logIn(url: string, firstEmail: string, depth: number): Promise<BenchUser[]> {
   const users = new Map<string, BenchUser>();
+  const emails = new Set([firstEmail]);
   for (const email of emails) {
-    if (users.size === USER_COUNT) break;
-    const { token } = (await send(url, 'POST /auth/login', { json: { email, password } })).json;
+    const { token } = (await send(url, 'POST /auth/login', { json: { email, password: PASSWORD } })).json;
     const get = async (path: string) => (await send(url, `GET ${path}`, { token })).json;
+    const list = (query: string): Promise<Post[]> => get(`/posts?${query}`);
+    // Finds other accounts: the email of a generated account contains its username.
+    for (let offset = 0; email === firstEmail && offset < 500; offset += 100)
+      for (const post of await list(`limit=100&offset=${offset}`)) emails.add(`${post.author_username}@people.example`);
     const firstPage: Post[] = await get('/posts');
-    // With offsets, because an earlier release, which may create the data, knows no cursors. Smaller datasets have no such page.
-    const [previous]: Post[] = await get(`/posts?limit=1&offset=${depth - 1}`);
-    const cursor = previous && encodeCursor({ createdAt: previous.created_at, id: previous.id });
-    const deepPath = cursor ? `/posts?cursor=${cursor}` : `/posts?offset=${depth}`;
-    const deepPage: Post[] = await get(`/posts?offset=${depth}`);
     const key = firstPage.map(({ id }) => id).join();
-    const account = await get('/auth/me');
-    if (!users.has(key)) users.set(key, { token, account, firstPage, deepPath, deepPage });
+    if (users.has(key)) continue;
+    // With offsets, because an earlier release, which may create the data, knows no cursors.
+    const [previous] = await list(`limit=1&offset=${depth - 1}`);
+    if (!previous) throw new Error(`Expected more than ${depth} posts`);
+    const cursor = encodeCursor({ createdAt: previous.created_at, id: previous.id });
+    const responses: BenchUser['responses'] = [
+      { path: '/posts', operation: 'listPosts', body: firstPage },
+      { path: `/posts?cursor=${cursor}`, operation: 'listPosts', body: await list(`offset=${depth}`) },
+      { path: '/auth/me', operation: 'getCurrentAccount', body: await get('/auth/me') },
+    ];
+    for (const { id } of firstPage)
+      responses.push({ path: `/posts/${id}`, operation: 'getPost', body: await get(`/posts/${id}`) });
+    users.set(key, { token, responses });
+    if (users.size === USER_COUNT) return [...users.values()];
   }
-  if (users.size < USER_COUNT) throw new Error(`Expected ${USER_COUNT} users with different first pages`);
-  return [...users.values()];
+  throw new Error(`Expected ${USER_COUNT} users with different first pages`);
+}
+
+/** A path whose responses are not expected from another checkout: the last release has no cursors. */
+const NEW_PATH = /cursor=/;
+
+/** Checks that a server sends the expected responses. @throws CommandError at the first one that differs */
+export async function checkResponses(url: string, users: readonly BenchUser[], isOther = false): Promise<void> {
+  for (const { token, responses } of users) {
+    for (const { path, body } of responses) {
+      if (isOther && NEW_PATH.test(path)) continue;
+      const { status, json } = await send(url, `GET ${path}`, { token });
+      try {
+        deepStrictEqual({ status, json }, { status: 200, json: body });
+      } catch (error) {
+        throw new CommandError(`Wrong response of ${url} to GET ${path}: ${(error as Error).message}`);
+      }
+    }
+  }
 }

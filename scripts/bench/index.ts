@@ -1,21 +1,25 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Option } from 'commander';
 import { createCommand, integerFrom, runCommand } from '../support/command.js';
 import { CommandError } from '../support/command-error.js';
-import { type Progress, showProgress } from '../support/progress.js';
-import { table } from '../support/table.js';
-import { renderChart } from './chart.js';
-import { checkServers } from './check.js';
-import { createDataset } from './dataset.js';
-import { CHECKOUT, interruption } from './processes.js';
-import { describeCommit, describeMachine, failuresOf, renderResults, replaceResults, tableRow } from './report.js';
-import { GENERATOR, type Outcome, runRounds, warmUpStores } from './rounds.js';
-import { type ServerName, type Servers, withServers } from './servers.js';
-import { removeStores, STACK, storeServers } from './stores.js';
-import { selectWorkloads, WORKLOADS } from './workloads.js';
+import { showProgress } from '../support/progress.js';
+import { markdownTable } from '../support/table.js';
+import { checkResponses, createDataset } from './dataset.js';
+import { type Comparison, compare } from './measure.js';
+import { type BenchServer, CHECKOUT, interruption, startServer, startService } from './processes.js';
+import { describeConditions, failuresOf, tableRow } from './report.js';
+import { copyStores, createEmptyStores, removeStores } from './stores.js';
+import { WORKLOADS } from './workloads.js';
+import { hasWrk, runWrk } from './wrk.js';
+
+/** The numbers of requests in flight. */
+const LEVELS = { full: [1, 32, 128], quick: [8] };
+
+/** The load before the first measurement: the JVM of Neo4j compiles only what has run thousands of times. */
+const WARM_UP = { inFlight: 128, seconds: 15 };
 
 interface BenchOptions {
   only?: string;
@@ -24,81 +28,70 @@ interface BenchOptions {
   against?: string;
   rounds?: number;
   seconds?: number;
-  publish?: boolean;
 }
 
-/** The options with their defaults. */
-type Options = ReturnType<typeof completeOptions>;
-
-function completeOptions({ only, quick = false, publish = false, against, ...values }: BenchOptions) {
-  const { rounds = quick ? 1 : 5, seconds = quick ? 0.5 : 3 } = values;
-  return { only, quick, publish, against: against && resolve(against), rounds, seconds, warmUpSeconds: quick ? 0 : 2 };
-}
-
-const QUICK_LEVELS = [8];
-
-async function runAll(options: Options, folder: string, onOutcome: (outcome: Outcome) => void): Promise<void> {
-  const { only, quick, against, rounds } = options;
-  const workloads = selectWorkloads(only).filter(({ goals }) => goals[STACK]);
-  if (workloads.length === 0) throw new CommandError(`--only: ${only} is not measured on the stack "${STACK}"`);
+/** Returns the measurements; none if only responses were checked, because wrk is missing. */
+async function runAll({ only, quick, ...options }: BenchOptions, folder: string) {
+  const { against, rounds = quick ? 1 : 5, seconds = quick ? 1 : 3 } = options;
+  const workloads = WORKLOADS.filter(({ name }) => only === undefined || name === only);
+  const environment = await createEmptyStores(folder);
   // The other checkout, if any, also creates the data: it is usually an older release, whose data this one can migrate.
-  const otherDirectory = against ?? CHECKOUT;
-  for (const name of new Set(workloads.map(({ dataset }) => dataset))) {
-    const selected = workloads.filter(({ dataset }) => dataset === name);
-    const dataset = await createDataset(name, quick ? 'small' : 'full', folder, otherDirectory);
-    const needed = new Set<ServerName>(selected.flatMap(({ subject, baseline }) => [subject.server, baseline.server]));
-    if (against !== undefined) needed.add('otherCheckout');
-    const measure = async (servers: Servers, progress: Progress) => {
-      await checkServers(servers, dataset);
-      const [first] = selected;
-      if (first && !quick) await warmUpStores(first, dataset, servers);
-      for (const workload of selected) {
-        const { levels, [STACK]: minimums } = workload.goals;
-        for (const [index, inFlight] of (quick ? QUICK_LEVELS : levels).entries()) {
-          const goal = quick ? undefined : minimums?.[index];
-          const onRound = (round: number) => progress(`${workload.title}, ${inFlight} in flight`, round, rounds);
-          const results = await runRounds(workload, inFlight, dataset, servers, options, onRound);
-          onOutcome({ workload, inFlight, goal, ...results });
-        }
-      }
-    };
-    await showProgress((progress) =>
-      withServers(needed, dataset, folder, otherDirectory, (servers) => measure(servers, progress)),
+  const users = await createDataset(quick ? 'small' : 'full', environment, folder, against ?? CHECKOUT);
+  const USERS = join(folder, 'users.json');
+  await writeFile(USERS, JSON.stringify(users));
+  const started: BenchServer[] = [];
+  const start = async (starting: Promise<BenchServer>, isOther = false) => {
+    const server = await starting;
+    started.push(server);
+    await checkResponses(server.url, users, isOther);
+    return server;
+  };
+  try {
+    const log = (name: string) => join(folder, `${name}.log`);
+    // Started first, because it copies a database that no process may use meanwhile.
+    const other =
+      against && (await start(startService(against, await copyStores(environment, folder), log('other')), true));
+    const baseline = await start(startServer([join(import.meta.dirname, 'baseline.js')], { USERS }, log('baseline')));
+    const service = await start(startService(CHECKOUT, environment, log('service')));
+    const steps = workloads.flatMap((workload) =>
+      LEVELS[quick ? 'quick' : 'full'].map((inFlight) => {
+        return { workload, inFlight, requests: users.flatMap(workload.requests) };
+      }),
     );
+    if (quick && !hasWrk()) return [];
+    const [first] = steps;
+    if (first && !quick) await runWrk(service.url, first.requests, WARM_UP.inFlight, WARM_UP.seconds, folder);
+    return await showProgress(async (progress) => {
+      const comparisons: Comparison[] = [];
+      for (const [index, step] of steps.entries()) {
+        progress('measuring', index, steps.length);
+        const servers = { service, baseline, other: (!step.workload.isNew && other) || undefined };
+        comparisons.push(await compare(servers, step, { rounds, seconds, folder }));
+      }
+      return comparisons;
+    });
+  } finally {
+    for (const server of started) await server.stop();
   }
 }
 
-async function publish({ against, rounds, seconds }: Options, outcomes: readonly Outcome[]): Promise<void> {
-  const folder = join(CHECKOUT, 'scripts/bench');
-  await mkdir(join(folder, 'results'), { recursive: true });
-  await writeFile(join(folder, 'results', `${STACK}.svg`), renderChart(outcomes));
-  const conditions = [
-    describeMachine(),
-    storeServers()
-      .map(([name, { version }]) => `${name} ${version}`)
-      .join(', ') || 'embedded stores',
-    `commit ${describeCommit(CHECKOUT)}`,
-    ...(against === undefined ? [] : [`the other checkout is ${describeCommit(against)}`]),
-    `${new Date().toISOString().slice(0, 10)}: ${rounds} rounds of ${seconds} s, load by ${GENERATOR}.`,
-  ];
-  const readme = join(folder, 'README.md');
-  const results = renderResults(STACK, outcomes, conditions.join('; '));
-  await writeFile(readme, replaceResults(await readFile(readme, 'utf8'), STACK, results));
-}
-
 async function run(values: BenchOptions): Promise<void> {
-  const options = completeOptions(values);
+  const options = { ...values, ...(values.against && { against: resolve(values.against) }) };
+  const { quick, against } = options;
+  if (!quick && !hasWrk()) throw new CommandError('Missing: wrk (apt-get install wrk, or brew install wrk)');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruption.abort());
-  if (options.against) execFileSync('npm', ['run', '--silent', 'build'], { cwd: options.against, stdio: 'inherit' });
+  if (against) execFileSync('npm', ['run', '--silent', 'build'], { cwd: against, stdio: 'inherit' });
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
-  const outcomes: Outcome[] = [];
   try {
-    await runAll(options, folder, (outcome) => outcomes.push(outcome));
-    console.log(table(outcomes.map((outcome) => tableRow(outcome, outcomes))));
-    if (options.quick) console.log('\nThese figures mean nothing: --quick uses little data and few requests.');
-    const failures = outcomes.flatMap(failuresOf);
+    const comparisons = await runAll(options, folder);
+    if (comparisons.length > 0)
+      console.log(`${describeConditions(CHECKOUT)}\n\n${markdownTable(comparisons.map(tableRow))}`);
+    if (quick) {
+      console.log('\nThe responses are the same. Any figures mean nothing: --quick uses little data and few requests.');
+      if (comparisons.length === 0) console.log('No load was sent, because wrk is not installed.');
+    }
+    const failures = comparisons.flatMap(failuresOf);
     for (const failure of failures) console.error(`Failed requests: ${failure}`);
-    if (options.publish && failures.length === 0) await publish(options, outcomes);
     process.exitCode = failures.length === 0 ? 0 : 1;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -108,13 +101,12 @@ async function run(values: BenchOptions): Promise<void> {
 
 const command = createCommand(
   'bench',
-  'Measures requests per second relative to baselines, on embedded stores or on the servers of npm run services.',
+  "Measures the service's requests per second relative to a baseline, on embedded stores or the servers of npm run services.",
 )
   .addOption(new Option('--only <workload>', 'measures one workload').choices(WORKLOADS.map(({ name }) => name)))
-  .option('--quick', 'only checks that the responses are the same: uses too little data for meaningful figures')
+  .option('--quick', 'only checks that both send the same responses: uses too little data for meaningful figures')
   .option('--against <checkout>', 'also measures the service in another directory, in the same rounds')
-  .option('--rounds <n>', 'the number of rounds', integerFrom(1))
-  .option('--seconds <n>', 'the duration of a round', integerFrom(1))
-  .addOption(new Option('--publish', 'writes the results into scripts/bench').conflicts(['quick', 'only']))
+  .option('--rounds <n>', 'the number of rounds (default: 5)', integerFrom(1))
+  .option('--seconds <n>', 'the length of each measurement (default: 3)', integerFrom(1))
   .action(run);
 await runCommand(command, 2);

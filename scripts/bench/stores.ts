@@ -3,27 +3,17 @@ import { join } from 'node:path';
 import { CreateBucketCommand, DeleteObjectsCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
 import neo4j from 'neo4j-driver';
 import pg from 'pg';
-import { readState, SERVER_NAMES } from '../services/state.js';
 import { CommandError } from '../support/command-error.js';
-
-export type StackName = 'embedded' | 'services';
 
 const variables = process.env;
 
 /** The stores that are measured: real servers if their variables are set, for example by `npm run services -- run`. */
-export const STACK: StackName = variables.DATABASE_URL === undefined ? 'embedded' : 'services';
+export const STACK = variables.DATABASE_URL === undefined ? 'embedded' : 'services';
 
 const [DATABASE, DATABASE_COPY, BUCKET] = ['bench', 'bench_copy', 'bench'];
 
 /** Long timeouts, in milliseconds, so that a slow machine lowers the figures instead of causing errors. */
 const TIMEOUTS = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000', S3_TIMEOUT: '20000', REDIS_TIMEOUT: '20000' };
-
-/** Returns the servers of the stores with their process ids and versions. Embedded stores have none. */
-export const storeServers = (): [name: string, server: { pid: number; version: string }][] =>
-  SERVER_NAMES.flatMap((name) => {
-    const server = STACK === 'embedded' ? undefined : readState()?.servers[name];
-    return server ? [[name, server]] : [];
-  });
 
 /** Removes the stores of the benchmark, creates empty ones, and returns their environment variables. */
 export async function createEmptyStores(folder: string): Promise<NodeJS.ProcessEnv> {
@@ -37,12 +27,8 @@ export async function createEmptyStores(folder: string): Promise<NodeJS.ProcessE
 }
 
 /** Copies stores that no process uses, for a second process. On real servers, both processes share graph and images. */
-export async function copyStores(
-  environment: NodeJS.ProcessEnv,
-  folder: string,
-  name: string,
-): Promise<NodeJS.ProcessEnv> {
-  const DATA_DIR = await emptyFolder(folder, name);
+export async function copyStores(environment: NodeJS.ProcessEnv, folder: string): Promise<NodeJS.ProcessEnv> {
+  const DATA_DIR = await emptyFolder(folder, 'copy');
   await cp(environment.DATA_DIR ?? '', DATA_DIR, { recursive: true });
   if (STACK === 'embedded') return { DATA_DIR };
   await runStatement(`create database ${DATABASE_COPY} template ${DATABASE}`);

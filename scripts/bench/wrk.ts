@@ -1,37 +1,55 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { execFile, spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { BenchRequest, Load, LoadResult } from './load.js';
 import { interruption } from './processes.js';
+import type { BenchRequest } from './workloads.js';
 
-/** Sends the load with wrk (https://github.com/wg/wrk), for a whole number of seconds. */
-export async function runWrk({ url, connections, seconds }: Load): Promise<LoadResult> {
-  const folder = await mkdtemp(join(tmpdir(), 'wrk-'));
-  try {
-    const script = join(folder, 'requests.lua');
-    await writeFile(script, wrkScript(connections));
-    const duration = `-d${Math.max(1, Math.round(seconds))}s`;
-    const args = ['-t1', `-c${connections.length}`, duration, '--timeout=30s', `--script=${script}`, url];
-    const { stdout } = await promisify(execFile)('wrk', args, { signal: interruption.signal });
-    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+export const hasWrk = () => spawnSync('wrk', ['--version']).error === undefined;
+
+export interface LoadResult {
+  /** The number of responses with a 2xx status, and how many there were per second. */
+  succeeded: number;
+  rate: number;
+  /** Percentiles of their latencies, in milliseconds. */
+  p50: number;
+  p99: number;
+  /** The number of other outcomes, by kind. */
+  failures: Record<string, number>;
+  /** The CPU time of the load generator as a share of one core. */
+  generatorCpu: number;
 }
 
-/**
- * Returns a script that sends the first request of each connection, then the second of each, and so on. wrk does not assign
- * requests to connections; in this order, consecutive requests are meant for different connections.
- */
-function wrkScript(connections: Load['connections']): string {
-  const positions = [...Array(Math.max(...connections.map(({ length }) => length))).keys()];
-  const requests = positions.flatMap((position) => connections.flatMap((list) => list[position] ?? []));
+/** Repeats requests with wrk (https://github.com/wg/wrk), on a number of connections with one request in flight each. */
+export async function runWrk(
+  url: string,
+  requests: readonly BenchRequest[],
+  inFlight: number,
+  seconds: number,
+  folder: string,
+): Promise<LoadResult> {
+  const script = join(folder, 'requests.lua');
+  const bodyFile = join(folder, 'request-body');
+  await writeFile(bodyFile, requests[0]?.body ?? '');
+  await writeFile(script, wrkScript(requests, bodyFile));
+  const args = ['-t1', `-c${inFlight}`, `-d${seconds}s`, '--timeout=30s', `--script=${script}`, url];
+  const { stdout } = await promisify(execFile)('wrk', args, { signal: interruption.signal });
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+}
+
+/** JSON quotes printable ASCII text as Lua does. All bodies are the same. */
+function wrkScript(requests: readonly BenchRequest[], bodyFile: string): string {
+  const lines = requests.map(({ method, path, headers, body }) => {
+    const fields = Object.entries(headers).map(
+      ([name, value]) => `[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
+    );
+    return `wrk.format("${method}", ${JSON.stringify(path)}, { ${fields.join(', ')} }, ${body ? 'body' : 'nil'})`;
+  });
   return `
 local requests, last = {}, 0
 function init()
-  ${requests.map((request) => `requests[#requests + 1] = ${luaRequest(request)}`).join('\n  ')}
+  local body = io.open(${JSON.stringify(bodyFile)}, "rb"):read("*a")
+  ${lines.map((line) => `requests[#requests + 1] = ${line}`).join('\n  ')}
 end
 function request()
   last = last % #requests + 1
@@ -49,11 +67,4 @@ function done(summary, latency)
     table.concat(failures, ","), os.clock() / seconds))
 end
 `;
-}
-
-/** JSON quotes printable ASCII text as Lua does. */
-function luaRequest({ method, path, headers, body }: BenchRequest): string {
-  const fields = Object.entries(headers).map(([name, value]) => `[${JSON.stringify(name)}] = ${JSON.stringify(value)}`);
-  const quoted = [method, path].map((text) => JSON.stringify(text)).join(', ');
-  return `wrk.format(${quoted}, { ${fields.join(', ')} }, ${body === undefined ? 'nil' : JSON.stringify(body)})`;
 }

@@ -1,61 +1,44 @@
-import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
+import { readConfig } from '../../handlers/config/index.js';
+import { configWarnings } from '../../handlers/config/warnings.js';
 import { runCommand } from '../support/command.js';
 import { createServiceCommand } from '../support/service-command.js';
 import { table } from '../support/table.js';
-import { type Check, failed, type Row, runChecks } from './checks.js';
-import { configurationChecks } from './configuration.js';
-import { machineChecks } from './machine.js';
+import { type CheckRow, warning } from './checks.js';
+import { checkMachine } from './machine.js';
 import { checkNeo4j } from './neo4j.js';
 import { checkPostgres } from './postgres.js';
 import { checkRedis } from './redis.js';
 import { checkS3 } from './s3.js';
-import { serviceChecks } from './service.js';
 
 /*
- * Checks the configuration, stores and limits of a deployment, and exits with 1 if a check fails. It can run beside the service, because it only reads, except for
- * probes that leave no data. `npm run verify` checks the contents of the stores. Exits with 1 if a check fails, with 2 on wrong
- * usage.
+ * Checks what a start of the service does not see: versions, privileges and limits of the stores, their clock, and limits of this
+ * machine. It can run beside the service, because it only reads, except for an object in the bucket that it deletes again. Exits
+ * with 1 if a check fails, with 2 on wrong usage or an invalid configuration.
  */
 
-/** Runs checks that do not depend on each other. */
-const runEach = async (checks: readonly Check[]): Promise<Row[]> =>
-  (await Promise.all(checks.map((check) => runChecks([check])))).flat();
-
-async function checkAll(): Promise<Row[]> {
-  let config: Config;
-  try {
-    config = readConfig(process.env);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return runEach([['configuration', () => failed(error.message)]]);
-  }
-  const { stores, redis, workers } = config;
-  // Checks one store after the other: loading a driver would delay the responses of other stores and distort the comparison of
-  // clocks.
-  const postgres = stores.postgres && (await checkPostgres(stores.postgres, stores, workers));
-  const installation = postgres?.installation;
+async function checkAll(): Promise<CheckRow[]> {
+  const config = readConfig(process.env);
+  const { postgres, neo4j, s3 } = config.stores;
   return [
-    ...(await runEach(configurationChecks(config))),
-    ...(postgres?.rows ?? []),
-    ...(stores.neo4j ? await checkNeo4j(stores.neo4j, workers, installation) : []),
-    ...(stores.s3 ? await checkS3(stores.s3, installation) : []),
-    ...(redis ? await checkRedis(redis) : []),
-    ...(await runEach([...machineChecks(config, installation), ...serviceChecks(config)])),
+    ...configWarnings(config).map((text) => ({ check: 'configuration', ...warning(text) })),
+    // One store after the other: loading a driver would delay the responses of other stores, and distort the clock's difference.
+    ...(postgres ? await checkPostgres(postgres) : []),
+    ...(neo4j ? await checkNeo4j(neo4j) : []),
+    ...(s3 ? await checkS3(s3) : []),
+    ...(config.redis ? await checkRedis(config.redis) : []),
+    ...(await checkMachine(config)),
   ];
 }
 
-function summarize(rows: readonly Row[]): string {
-  const count = (result: Row['result']) => rows.filter((row) => row.result === result).length;
-  return `${count('failed')} failed, ${count('warning')} warnings. To check the contents of the stores: npm run verify`;
-}
-
-const command = createServiceCommand('doctor', 'Checks a deployment: its configuration, stores and limits.').action(
-  async () => {
-    const rows = await checkAll();
-    console.log(`${table(rows)}\n\n${summarize(rows)}`);
-    process.exitCode = rows.some(({ result }) => result === 'failed') ? 1 : 0;
-  },
-);
+const command = createServiceCommand(
+  'doctor',
+  'Checks what a start does not see: versions, privileges and limits.',
+).action(async () => {
+  const rows = await checkAll();
+  const count = (result: CheckRow['result']) => rows.filter((row) => row.result === result).length;
+  console.log(`${table(rows)}\n\n${count('failed')} failed, ${count('warning')} warnings`);
+  process.exitCode = count('failed') > 0 ? 1 : 0;
+});
 await runCommand(command, 2);
-// Drivers may still wait for unresponsive stores.
+// Closes the connections to the stores, also to those that do not respond.
 process.exit();

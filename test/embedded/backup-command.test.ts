@@ -24,7 +24,15 @@ import {
 import { createSender } from '../support/requests.js';
 import { createPost, startTestService } from '../support/service.js';
 import { repeat } from '../support/store-fixtures.js';
-import { freshDataDirectory, onServices, openTestStores, silentLog, temporaryDirectory } from '../support/stores.js';
+import {
+  freshDataDirectory,
+  mountSmallDisk,
+  onServices,
+  openTestStores,
+  silentLog,
+  temporaryDirectory,
+  whyNotMountable,
+} from '../support/stores.js';
 import { until } from '../support/until.js';
 import { registerUser } from '../support/users.js';
 
@@ -193,8 +201,7 @@ t.test('restoring', { skip }, async (t) => {
   for (const path of [source, pipe])
     t.same(await backUp(t, source, path), { code: 1, output: `--to: ${path} exists and is not a file\n` });
   t.ok(statSync(pipe).isFIFO(), 'the pipe is not replaced');
-  const output = `--to: ${join(source, 'missing')} does not exist\n`;
-  t.same(await backUp(t, source, join(source, 'missing', 'backup.tar')), { code: 1, output });
+  t.match(await backUp(t, source, join(source, 'missing', 'backup.tar')), { code: 1, output: /^ENOENT: .*\n$/ });
 
   await t.test(
     'after kill -9 during a restore the service does not start, and the restore can be repeated',
@@ -250,6 +257,20 @@ t.test('restoring', { skip }, async (t) => {
       output: /^--from: ENOENT.*\n$/,
     });
   });
+});
+
+t.test('a full disk is named, and leaves no backup', { skip: skip || whyNotMountable() }, async (t) => {
+  const source = await freshDataDirectory(t);
+  const disk = await mountSmallDisk(t, 8);
+  const expected = {
+    code: 1,
+    output: /^The disk is full: free some space and run the command again \(ENOSPC: .*\)\n$/,
+  };
+  t.match(await backUp(t, source, join(disk, 'backup.tar')), expected);
+  t.same(await readdir(disk), []);
+  const file = join(await temporaryDirectory(t), 'backup.tar');
+  t.equal((await backUp(t, source, file)).code, 0);
+  t.match(await restore(t, file, join(disk, 'restored')), expected);
 });
 
 t.test('stores that were moved are not backed up', { skip }, async (t) => {

@@ -6,7 +6,7 @@ import { script, spawnNode } from './processes.js';
 export async function runDoctor(t: Test, environment: NodeJS.ProcessEnv, nodeArguments: readonly string[] = []) {
   const { child, output } = spawnNode(t, [...nodeArguments, script('doctor/index')], { OPS_PORT: '0', ...environment });
   const [code] = await once(child, 'close');
-  const lines = [...output().matchAll(/^(\S.*?) {2,}(ok|warning|failed|skipped) +(.*)$/gm)];
+  const lines = [...output().matchAll(/^(\S.*?) {2,}(ok|warning|failed) +(.*)$/gm)];
   const rows: Record<string, { result: string; detail: string }> = {};
   for (const [, check = '', result = '', detail = ''] of lines) rows[check] = { result, detail };
   return { code, output: output(), rows };

@@ -244,7 +244,7 @@ t.test('names variables whose names are similar to those of the service, and no 
 t.test('warns once about each questionable setting, and not about its safe alternative', async (t) => {
   const warnings = (environment: NodeJS.ProcessEnv) => configWarnings(readConfig(environment));
   const https = 'https://social.example';
-  const servers = { ...KEYS, DATABASE_URL, S3_BUCKET: 'images' };
+  const servers = { ...KEYS, DATABASE_URL, S3_BUCKET: 'images', TRUST_PROXY: '10.0.0.1' };
   for (const [count, environment] of [
     [0, {}],
     [1, { TRUST_PROXY: '0.0.0.0/1,128.0.0.0/1', OPS_HOST: '127.0.0.1' }],
@@ -263,7 +263,7 @@ t.test('warns once about each questionable setting, and not about its safe alter
     [1, { OPS_HOST: 'metrics.example' }],
     [1, { ...servers, PUBLIC_URL: https, CORS_ORIGINS: 'https://app.example,http://app.example' }],
     [0, { ...servers, PUBLIC_URL: https, CORS_ORIGINS: 'https://app.example' }],
-    [1, { PUBLIC_URL: https }],
+    [1, { ...servers, PUBLIC_URL: https, TRUST_PROXY: '' }],
     [1, { ...servers, PUBLIC_URL: https, DATABASE_URL: '' }],
     [1, { ...servers, PUBLIC_URL: https, S3_BUCKET: '' }],
     [0, { PUBLIC_URL: 'http://social.example', CORS_ORIGINS: 'http://app.example' }],

@@ -45,7 +45,7 @@ t.test(
     const archive = join(root, 'backup.tar');
     async function* entries() {
       yield { path: 'postgres' };
-      yield { path: 'postgres/PG_VERSION', file: { size: 2, bytes: [Buffer.from('18')] } };
+      yield { path: 'postgres/PG_VERSION', source: Buffer.from('18') };
     }
     await writeFile(archive, writeArchive(entries()));
     const operations = await recordFileOperations(t, join(root, 'data'));
