@@ -70,15 +70,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
       images: () => images.check(),
       ...(redis && { redis: redis.check }),
     };
-    const readStates = () => readStoreStates(checks);
     metrics.watchStores({
       pools: stores.pools,
-      readStates,
+      readStates: () => readStoreStates(checks),
       backlog: () => readBacklog(db),
       freeBytes: () => readFreeBytes(directory.root),
       embeddedUsage: embedded?.usage,
     });
-    const ops = buildOpsServer(readStates, metrics, log);
+    const ops = buildOpsServer(checks, metrics, log);
     closers.add(() => ops.server.close());
     const control = embedded && (await startControlServer(directory.control, embedded.backup, log));
     if (control) closers.add(control.close);
@@ -88,8 +87,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       await server.close().finally(() => clearTimeout(forceCloseTimer));
     });
     await server.listen({ host: config.host, port: config.port });
-    // The port is not shared with other worker processes, because each reports its own state.
-    await ops.server.listen({ host: config.opsHost, port: config.opsPort, exclusive: true });
+    await ops.server.listen({ host: config.opsHost, port: config.opsPort });
 
     return {
       url: listeningUrl(config.host, server.server.address()),

@@ -24,11 +24,11 @@ async function expectStatus(url: string, request: string, status: number, option
 
 /** @throws CommandError at the first response that differs from the expected one */
 export async function checkServers(servers: Servers, { users, loginEmails, password }: Dataset): Promise<void> {
-  const { service, otherCheckout, withoutRedis, twoWorkers, posts, account, files, argon2 } = servers;
+  const { service, otherCheckout, withoutRedis, posts, account, files, argon2 } = servers;
   const expect = async (url: string, request: string, token: string, body: unknown) =>
     expectEqual(request, await expectStatus(url, request, 200, { token }), body);
   for (const { token, account: body, firstPage, deepPath, deepPage } of users) {
-    for (const server of [service, otherCheckout, withoutRedis, twoWorkers]) {
+    for (const server of [service, otherCheckout, withoutRedis]) {
       if (!server) continue;
       await expect(server.url, 'GET /posts', token, firstPage);
       await expect(server.url, 'GET /auth/me', token, body);

@@ -38,7 +38,6 @@ function startFunctions({ environment, users, password }: Dataset, folder: strin
     argon2: () => startBaseline('argon2', { PASSWORD: password }),
     service: () => startVariant('service'),
     withoutRedis: () => startVariant('withoutRedis', { REDIS_URL: '' }),
-    twoWorkers: () => startVariant('twoWorkers', { WORKERS: '2' }),
   };
 }
 

@@ -56,7 +56,6 @@ const at = <Item>(items: readonly Item[], index: number): Item => items[index % 
 
 const FEED = perUser('service', (user) => requestAs(user, '/posts'));
 const FEED_WITHOUT_REDIS: LoadSpec = { ...FEED, server: 'withoutRedis' };
-const FEED_OF_TWO_WORKERS: LoadSpec = { ...FEED, server: 'twoWorkers' };
 const POSTS: LoadSpec = { ...FEED, server: 'posts' };
 
 const SINGLE_POSTS = perConnection('service', ({ users, publicPostIds }, connection) =>
@@ -142,7 +141,6 @@ export const WORKLOADS: readonly Workload[] = [
   workload('feed', 'GET /posts', FEED, POSTS, goals([0.05, 0.35, 0.5], REAL_FEED)),
   workload('feed-without-redis', 'GET /posts, without Redis', FEED_WITHOUT_REDIS, POSTS, goals(undefined, REAL_FEED)),
   workload('redis', 'GET /posts, with Redis vs. without', FEED, FEED_WITHOUT_REDIS, goals(undefined, REDIS)),
-  workload('workers', 'GET /posts, two workers vs. one', FEED_OF_TWO_WORKERS, FEED, goals(undefined, NONE)),
   workload('post', 'GET /posts/{id}', SINGLE_POSTS, POSTS, goals(NONE, [0.03, 0.2, 0.35])),
   workload('like', 'POST, DELETE /posts/like', LIKES, ACCOUNT, goals(NONE, [0.02, 0.15, 0.25])),
   workload('me', 'GET /auth/me', ME, ACCOUNT, goals([0.7, 0.8, 0.8])),

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { pathsIn } from '../../db/support/data-directory.js';
 import { type Config, VARIABLE_NAMES } from '../../handlers/config/index.js';
 import { configWarnings } from '../../handlers/config/warnings.js';
@@ -11,7 +10,6 @@ export const configurationChecks = (config: Config): Check[] => [
   ...configWarnings(config).map((text): Check => ['configuration', () => warning(text)]),
   ['TOKEN_KEYS', () => checkTokenKeys(config)],
   ['PUBLIC_URL', () => checkPublicUrl(config)],
-  ['WORKERS', () => checkWorkers(config)],
 ];
 
 /** Does not check the strength of the keys: weak ones already make the configuration invalid. */
@@ -34,14 +32,6 @@ function checkPublicUrl({ publicUrl, trustProxy }: Config): CheckResult {
     );
   }
   return ok(`${publicUrl.origin}, ${trustProxy.length > 0 ? `behind ${trustProxy.join(', ')}` : 'without a proxy'}`);
-}
-
-function checkWorkers({ workers }: Config): CheckResult {
-  const cores = availableParallelism();
-  const description = `${workers}, cores: ${cores}`;
-  return workers > cores
-    ? warning(`${description}; more workers than cores do not increase throughput`)
-    : ok(description);
 }
 
 /** Variables that container platforms derive from the name of a service, such as `REDIS_PORT_6379_TCP`. */

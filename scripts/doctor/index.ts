@@ -30,15 +30,15 @@ async function checkAll(): Promise<Row[]> {
     if (!(error instanceof ConfigError)) throw error;
     return runEach([['configuration', () => failed(error.message)], unknownVariables]);
   }
-  const { stores, redis, workers } = config;
+  const { stores, redis } = config;
   // Checks one store after the other: loading a driver would delay the responses of other stores and distort the comparison of
   // clocks.
-  const postgres = stores.postgres && (await checkPostgres(stores.postgres, stores, workers));
+  const postgres = stores.postgres && (await checkPostgres(stores.postgres, stores));
   const installation = postgres?.installation;
   return [
     ...(await runEach([...configurationChecks(config), unknownVariables])),
     ...(postgres?.rows ?? []),
-    ...(stores.neo4j ? await checkNeo4j(stores.neo4j, workers, installation) : []),
+    ...(stores.neo4j ? await checkNeo4j(stores.neo4j, installation) : []),
     ...(stores.s3 ? await checkS3(stores.s3, installation) : []),
     ...(redis ? await checkRedis(redis) : []),
     ...(await runEach([...machineChecks(config, installation), ...serviceChecks(config)])),

@@ -28,11 +28,7 @@ const READ_VERSION =
 const CREATE_PROBE_CONSTRAINT = 'CREATE CONSTRAINT doctor_probe FOR (i:Installation) REQUIRE i.at IS UNIQUE';
 
 /** Checks a Neo4j server. Probes writes in transactions that it rolls back. */
-export async function checkNeo4j(
-  options: Neo4jOptions,
-  processes: number,
-  installation: Installation | undefined,
-): Promise<Row[]> {
+export async function checkNeo4j(options: Neo4jOptions, installation: Installation | undefined): Promise<Row[]> {
   const { connectNeo4j } = await import('../../db/graph/neo4j-connection.js');
   const connection = connectNeo4j({ ...options, poolSize: 2, callTimeoutMs: CALL_TIMEOUT_MS }, silentLog);
   const { read } = connection;
@@ -45,7 +41,7 @@ export async function checkNeo4j(
       ['Neo4j clock', () => compareClock(readClock)],
       ['Neo4j permissions', () => checkPermissions(connection)],
       ['Neo4j constraints', () => checkConstraints(connection)],
-      ['Neo4j connections', () => checkConnections(connection, processes * (options.poolSize + EXTRA_CONNECTIONS))],
+      ['Neo4j connections', () => checkConnections(connection, options.poolSize + EXTRA_CONNECTIONS)],
       ['Neo4j installation', () => checkClaim(installation, 'graph', { kind: 'neo4j', claimedBy })],
     ],
     connection.close,
@@ -93,7 +89,7 @@ async function checkConnections({ read }: Neo4jConnection, needed: number): Prom
     "SHOW SETTINGS YIELD name, value WHERE name = 'server.bolt.thread_pool_max_size' RETURN value",
   );
   if (!setting) return warning('this user may not read server.bolt.thread_pool_max_size');
-  const description = `up to ${needed} used by this service, ${setting.value} threads for all clients`;
+  const description = `up to ${needed} used by each process, ${setting.value} threads for all clients`;
   if (needed <= Number(setting.value)) return ok(description);
   return warning(`${description}: raise server.bolt.thread_pool_max_size, or lower NEO4J_POOL`);
 }

@@ -36,7 +36,6 @@ const REQUIRED_MIGRATION = '0003-moved';
 export async function checkPostgres(
   options: PostgresOptions,
   { neo4j, s3 }: StoresConfig,
-  processes: number,
 ): Promise<{ rows: Row[]; installation: Installation | undefined }> {
   const { url } = options;
   const { db, close } = openPostgres({ url, poolSize: 1, graphPoolSize: 1, timeoutMs: CALL_TIMEOUT_MS });
@@ -64,7 +63,7 @@ export async function checkPostgres(
       ['PostgreSQL clock', () => compareClock(() => readClock(db))],
       ['PostgreSQL migrations', readAndCheckMigrations],
       ['PostgreSQL permissions', () => checkPermissions(db, pendingMigrations(applied).length > 0)],
-      ['PostgreSQL connections', () => checkConnections(db, options, processes)],
+      ['PostgreSQL connections', () => checkConnections(db, options)],
       ['PostgreSQL indexes', () => checkIndexes(db)],
       ['outbox', withTables(checkOutbox)],
       ['expired sessions', withTables(checkExpiredSessions)],
@@ -150,11 +149,7 @@ async function checkPermissions(db: Database, mustMigrate: boolean): Promise<Che
   return warning(`read and write only; run npm run migrate with a role that has ${lacking}`);
 }
 
-async function checkConnections(
-  db: Database,
-  { poolSize, graphPoolSize }: PostgresOptions,
-  processes: number,
-): Promise<CheckResult> {
+async function checkConnections(db: Database, { poolSize, graphPoolSize }: PostgresOptions): Promise<CheckResult> {
   // A negative limit of a role or database means no limit.
   const { available } = await readRow<{ available: number }>(db)`
     select least(
@@ -163,8 +158,8 @@ async function checkConnections(
       (select nullif(greatest(rolconnlimit, -1), -1) from pg_roles where rolname = current_user),
       (select nullif(greatest(datconnlimit, -1), -1) from pg_database where datname = current_database())
     ) as available`;
-  const needed = processes * (poolSize + graphPoolSize + EXTRA_CONNECTIONS);
-  const description = `${needed} needed for WORKERS=${processes}, ${available} allowed for all clients`;
+  const needed = poolSize + graphPoolSize + EXTRA_CONNECTIONS;
+  const description = `${needed} needed by each process, ${available} allowed for all clients`;
   if (needed <= available) return ok(description);
   return warning(`${description}: raise max_connections, or lower DATABASE_POOL (unless PgBouncer shares connections)`);
 }
