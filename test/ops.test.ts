@@ -59,6 +59,17 @@ t.test('is ready without the stores that the query excludes', async (t) => {
   t.equal((await readyWhen(checks, '?exclude=postgres')).code, 503, 'the other store counts');
 });
 
+t.test('reports immediately that it is stopping, even if a store hangs', async (t) => {
+  const metrics = createMetrics();
+  const { server, drain } = buildOpsServer({ postgres: silent }, metrics, pino({ enabled: false }));
+  drain();
+  const response = await server.inject('/readyz');
+  t.equal(response.statusCode, 503);
+  t.same(response.json(), { status: 'stopping', stores: {} }, 'no store was checked');
+  await server.close();
+  metrics.close();
+});
+
 t.test('errors have the shape of those of the API', async (t) => {
   const { url, opsUrl } = service;
   for (const [method, path, onApi, status] of [
