@@ -71,15 +71,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
       images: () => images.check(),
       ...(redis && { redis: redis.check }),
     };
-    const readStates = () => readStoreStates(checks);
     metrics.watchStores({
       pools: stores.pools,
-      readStates,
+      readStates: () => readStoreStates(checks),
       backlog: () => readBacklog(db),
       freeBytes: () => readFreeBytes(directory.root),
       embeddedUsage: embedded?.usage,
     });
-    const ops = buildOpsServer(readStates, metrics, log);
+    const ops = buildOpsServer(checks, metrics, log);
     closers.add(() => ops.server.close());
     const control = embedded && (await startControlServer(directory.control, embedded.backup, log));
     if (control) closers.add(control.close);
@@ -89,8 +88,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       await server.close().finally(() => clearTimeout(forceCloseTimer));
     });
     await listen(server, { host: config.host, port: config.port }, 'PORT');
-    // The port is not shared with other worker processes, because each reports its own state.
-    await listen(ops.server, { host: config.opsHost, port: config.opsPort, exclusive: true }, 'OPS_PORT');
+    await listen(ops.server, { host: config.opsHost, port: config.opsPort }, 'OPS_PORT');
 
     return {
       url: listeningUrl(config.host, server.server.address()),
@@ -111,7 +109,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
 /** Starts a server. @throws ConfigError if the port is in use; the message names the variable that sets it */
 async function listen(
   server: FastifyInstance,
-  options: { host: string; port: number; exclusive?: boolean },
+  options: { host: string; port: number },
   variable: 'PORT' | 'OPS_PORT',
 ): Promise<void> {
   await server.listen(options).catch((error) => {

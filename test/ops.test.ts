@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { pino } from 'pino';
 import t from 'tap';
-import { buildOpsServer, type HealthChecks, readStoreStates } from '../handlers/http/ops.js';
+import { buildOpsServer, type HealthChecks } from '../handlers/http/ops.js';
 import { createMetrics } from '../handlers/metrics/index.js';
 import { startTestService } from './support/service.js';
 import { openConnection, writeBytes } from './support/wire.js';
@@ -16,7 +16,7 @@ async function ready(url: string) {
 /** Returns the response of `/readyz` for these store checks. */
 async function readyWhen(checks: HealthChecks, query = '') {
   const metrics = createMetrics();
-  const { server } = buildOpsServer(() => readStoreStates(checks), metrics, pino({ enabled: false }));
+  const { server } = buildOpsServer(checks, metrics, pino({ enabled: false }));
   const response = await server.inject(`/readyz${query}`);
   await server.close();
   metrics.close();
@@ -54,8 +54,20 @@ t.test('is ready without the stores that the query excludes', async (t) => {
   const checks = { postgres: failing, graph: failing, images: healthy };
   const { code, body } = await readyWhen(checks, '?exclude=postgres&exclude=graph');
   t.equal(code, 200);
-  t.match(body, { status: 'ok', stores: { postgres: { ok: false }, graph: { ok: false } } });
+  t.match(body, { status: 'ok', stores: { images: { ok: true } } });
+  t.same(Object.keys(body.stores), ['images'], 'the others are not checked');
   t.equal((await readyWhen(checks, '?exclude=postgres')).code, 503, 'the other store counts');
+});
+
+t.test('reports immediately that it is stopping, even if a store hangs', async (t) => {
+  const metrics = createMetrics();
+  const { server, drain } = buildOpsServer({ postgres: silent }, metrics, pino({ enabled: false }));
+  drain();
+  const response = await server.inject('/readyz');
+  t.equal(response.statusCode, 503);
+  t.same(response.json(), { status: 'stopping', stores: {} }, 'no store was checked');
+  await server.close();
+  metrics.close();
 });
 
 t.test('errors have the shape of those of the API', async (t) => {
@@ -78,7 +90,7 @@ t.test('errors have the shape of those of the API', async (t) => {
 t.test('logs the cause of a 500', async (t) => {
   const lines: string[] = [];
   const metrics = { contentType: 'text/plain', text: () => Promise.reject(new Error('broken gauge')) };
-  const { server } = buildOpsServer(async () => ({}), metrics, pino({}, { write: (line) => void lines.push(line) }));
+  const { server } = buildOpsServer({}, metrics, pino({}, { write: (line) => void lines.push(line) }));
   t.equal((await server.inject('/metrics')).statusCode, 500);
   t.match(lines.join(''), /internal server error/);
   t.match(lines.join(''), /broken gauge/);

@@ -13,7 +13,6 @@ import {
   storeUrl,
   type TokenKeys,
   tokenKeys,
-  workers,
 } from './variables.js';
 
 export interface Config {
@@ -21,8 +20,6 @@ export interface Config {
   port: number;
   opsHost: string;
   opsPort: number;
-  /** The number of processes that serve the API. */
-  workers: number;
   /** The base URL at which clients reach the service. */
   publicUrl: URL;
   /** The origins, besides that of `publicUrl`, whose pages may use the API with the session cookie. */
@@ -74,7 +71,6 @@ const VALIDATORS = {
   PORT: port({ default: 3000 }),
   OPS_HOST: host({ default: '127.0.0.1' }),
   OPS_PORT: port({ default: 3001 }),
-  WORKERS: workers({ default: 1 }),
   PUBLIC_URL: baseUrl({ default: undefined }),
   CORS_ORIGINS: origins({ default: [] }),
   TRUST_PROXY: ipRanges({ default: [] }),
@@ -129,14 +125,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if (externalStore && !nonEmpty.TOKEN_KEYS) problems.push(`TOKEN_KEYS: required with ${externalStore}`);
   // White space is collapsed, because messages may quote values with line breaks.
   if (problems.length > 0) throw new ConfigError(problems.join('; ').replace(/\s+/g, ' '));
-  const unshared = (['DATABASE_URL', 'REDIS_URL'] as const).find((name) => !env[name]);
-  if (env.WORKERS > 1 && unshared) throw new ConfigError(`WORKERS: more than one process requires ${unshared}`);
   return {
     host: env.HOST,
     port: env.PORT,
     opsHost: env.OPS_HOST,
     opsPort: env.OPS_PORT,
-    workers: env.WORKERS,
     publicUrl: env.PUBLIC_URL ?? new URL(urlOf(env.HOST, env.PORT)),
     corsOrigins: env.CORS_ORIGINS,
     trustProxy: env.TRUST_PROXY,

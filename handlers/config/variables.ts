@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
 import { EnvError, makeExactValidator } from 'envalid';
 import { isDecodable } from '../percent-encoding.js';
 import { weaknessOf } from './secret-strength.js';
@@ -22,16 +21,6 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
 
 export const port = integer(0, 65_535);
 export const positiveInteger = integer(1);
-
-const MAX_WORKERS = 1024;
-
-/** Validates a number of processes. `auto` stands for one per available core. */
-export const workers = makeExactValidator<number>((input) => {
-  if (input === 'auto') return availableParallelism();
-  const value = /^\d{1,4}$/.test(input) ? Number(input) : 0;
-  if (value >= 1 && value <= MAX_WORKERS) return value;
-  throw new EnvError(`"${input}" is neither auto nor an integer between 1 and ${MAX_WORKERS}`);
-});
 
 const parseUrl = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);
 

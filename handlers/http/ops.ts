@@ -31,12 +31,12 @@ const OPTIONAL_STORES: ReadonlySet<string> = new Set<StoreName>(['redis']);
  * alive, `/readyz` whether its stores are available, and `/metrics` returns the metrics. Errors have the same format as
  * those of the API.
  *
- * `/readyz?exclude=graph` ignores the state of a store. `exclude` can be repeated. The Kubernetes API server has the same
- * parameter. A load balancer should exclude every store that all processes share. Otherwise an outage of such a store would
- * take all processes out of service.
+ * `/readyz?exclude=graph` does not check a store. `exclude` can be repeated. The Kubernetes API server has the same parameter. A
+ * load balancer should exclude every store that all processes share. Otherwise an outage of such a store would take all processes
+ * out of service, and a slow store would delay the response.
  */
 export function buildOpsServer(
-  readStates: () => Promise<StoreStates>,
+  checks: HealthChecks,
   metrics: Pick<Metrics, 'contentType' | 'text'>,
   log: Logger,
 ): OpsServer {
@@ -57,11 +57,13 @@ export function buildOpsServer(
   server.get('/livez', async () => ({ status: 'ok' }));
 
   server.get<{ Querystring: { exclude?: string | string[] } }>('/readyz', async ({ query }, reply) => {
-    const ignored = new Set([...OPTIONAL_STORES, ...[query.exclude ?? []].flat()]);
-    const stores = await readStates();
-    const ready = !draining && Object.entries(stores).every(([name, { ok }]) => ok || ignored.has(name));
-    const status = draining ? 'stopping' : ready ? 'ok' : 'unavailable';
-    return reply.code(ready ? 200 : 503).send({ status, stores });
+    // Without checks, so that a load balancer learns it immediately.
+    if (draining) return reply.code(503).send({ status: 'stopping', stores: {} });
+    const excluded = [query.exclude ?? []].flat();
+    const included = Object.entries(checks).filter(([name]) => !excluded.includes(name));
+    const stores = await readStoreStates(Object.fromEntries(included));
+    const ready = Object.entries(stores).every(([name, { ok }]) => ok || OPTIONAL_STORES.has(name));
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable', stores });
   });
 
   server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()));

@@ -1,5 +1,4 @@
-import cluster from 'node:cluster';
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { Observer } from '../../db/support/observer.js';
 import type { OperationId } from '../../generated/types.js';
 import { ERROR_STATUSES } from '../error-codes.js';
@@ -30,7 +29,6 @@ export interface Metrics extends Observer {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  if (cluster.isWorker) shareWithPrimary(registry);
   collectDefaultMetrics({ register: registry });
   defineSecurityMetrics(registry);
 
@@ -69,11 +67,4 @@ export function createMetrics(): Metrics {
     },
     storageQuotaExceeded: () => quotaRefusals.inc({ quota: 'storage' }),
   };
-}
-
-/** Lets the primary process read the metrics of this worker process: see `scripts/workers.ts`. */
-function shareWithPrimary(registry: Registry): void {
-  AggregatorRegistry.setRegistries(registry);
-  // The constructor starts to listen for requests of the primary process.
-  new AggregatorRegistry();
 }

@@ -79,8 +79,6 @@ export function defineStoreMetrics(registry: Registry, sources: StoreSources): v
     name: 'store_available',
     help: '1 if a store responds. 0 if it does not, or while its circuit breaker is open.',
     labelNames: ['store'],
-    // All processes share the stores: of the values of several workers, the worst one is reported. The same applies below.
-    aggregator: 'min',
     registers,
     async collect() {
       for (const [store, { ok }] of Object.entries(await sources.readStates())) this.set({ store }, Number(ok));
@@ -89,7 +87,6 @@ export function defineStoreMetrics(registry: Registry, sources: StoreSources): v
   new Gauge({
     name: 'data_directory_free_bytes',
     help: 'Free space on the disk of DATA_DIR.',
-    aggregator: 'min',
     registers,
     async collect() {
       const free = await ifInTime(sources.freeBytes());
@@ -108,7 +105,6 @@ function defineOutboxMetrics(registry: Registry, readBacklog: StoreSources['back
       name,
       help,
       labelNames: ['kind'],
-      aggregator: 'max',
       registers: [registry],
       async collect() {
         const backlogs = await read();

@@ -16,7 +16,6 @@ const DIRECTORY = 'scripts/deploy/prometheus';
 interface Rule {
   alert: string;
   expr: string;
-  for: string;
   labels: Record<string, string>;
   annotations: Record<string, string>;
 }
@@ -57,15 +56,6 @@ t.test('every alert names metrics and labels that a running service has', async 
   await sendTraffic(service);
   const exposition = await scrape(service.opsUrl);
   for (const { alert, expr } of rules) t.same(unknownNames(expr, exposition, METRICS_OF_OTHERS), [], alert);
-});
-
-t.test('a rule on counters has a longer "for" than range: counters fall when a worker is replaced', async (t) => {
-  const minutes = (duration: string) => Number(/^(\d+)m$/.exec(duration)?.[1]);
-  const ofCounters = rules.filter(({ expr }) => /\b(rate|increase)\(/.test(expr));
-  t.equal(ofCounters.length, 4);
-  for (const { alert, expr, for: wait } of ofCounters) {
-    for (const [, range = ''] of expr.matchAll(/\[(\w+)\]/g)) t.ok(minutes(wait) > minutes(range), alert);
-  }
 });
 
 t.test(

@@ -9,7 +9,7 @@ import { type HttpOptions, sendByHttp } from '../support/http.js';
 import { type TestResponse, toTestResponse } from '../support/requests.js';
 import type { Topology } from './topology.js';
 
-type ProxiedRequest = Pick<HttpOptions, 'token' | 'json' | 'form' | 'headers'>;
+type ProxiedRequest = Pick<HttpOptions, 'token' | 'json' | 'form' | 'headers' | 'signal'>;
 
 export type Send = (method: string, path: string, options?: ProxiedRequest) => Promise<TestResponse>;
 
@@ -29,7 +29,7 @@ export async function sendByHttp2(
   topology: Topology,
   method: string,
   path: string,
-  options: Omit<ProxiedRequest, 'headers'> = {},
+  options: Omit<ProxiedRequest, 'headers' | 'signal'> = {},
 ): Promise<TestResponse> {
   const session = connect(topology.url, { ca: await readFile(topology.certificate) });
   // If the connection fails, its request throws the error.

@@ -142,11 +142,11 @@ t.test('the image', needsContainers, async (t) => {
     t.equal(await container.stop(), 128 + constants.signals.SIGTERM);
   });
 
-  t.test('runs several processes, and SIGTERM ends them', needsServers, async (t) => {
+  t.test('runs on servers, and SIGTERM ends it', needsServers, async (t) => {
     const stores = { ...(await freshStores(t)), DATA_DIR: '/data' };
     await claimGraphFor(stores);
     const variables = Object.entries(stores).map(([name, value]) => `--env=${name}=${value}`);
-    const service = await start(['--env=WORKERS=2', ...variables]);
+    const service = await start(variables);
     t.ok(await isHealthy(service));
     await registerUser(t, service.url);
     t.equal(await service.stop(), 0);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ import { until } from '../support/until.js';
 import { PASSWORD, type RegisteredUser, registerWith } from '../support/users.js';
 import { createClient, type Send, sendByHttp2 } from './client.js';
 import { buildPreviousVersion } from './previous-version.js';
+import { createRollingRestart } from './rolling-restart.js';
 import { needsDeployment, startTopology, type Topology } from './topology.js';
 
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
@@ -86,12 +87,32 @@ function persistentSender(t: Test, client: Send, token: string): RegisteredUser[
   };
 }
 
+/** The last health check may have been before the processes listened. The proxy then retries a GET, but not a POST. */
+const untilServed = (send: Send) => until(async () => (await send('GET', '/auth/me')).status === 401);
+
+/**
+ * Returns a function that sends each request of a user once, and records those that fail: without a response, with a server
+ * error, or because the token is refused.
+ */
+const recordingSender =
+  (client: Send, user: { token: string }, failures: unknown[]): RegisteredUser['send'] =>
+  async (method, path, options) => {
+    try {
+      const response = await client(method, path, { token: user.token, ...options });
+      if (response.status >= 500 || response.status === 401)
+        failures.push([method, path, response.status, response.headers.get('x-request-id')]);
+      return response;
+    } catch (error) {
+      failures.push([method, path, error]);
+      throw error;
+    }
+  };
+
 t.test('two processes behind the proxy', needsDeployment, async (t) => {
   const topology = await startTopology(t, { RATE_LIMIT_MAX: '1000000' });
   const processes = [await topology.start(0), await topology.start(1)];
   const send = await newClient(t, topology);
-  // The last health check may have been before the processes listened. The proxy then retries a GET, but not a POST.
-  await until(async () => (await send('GET', '/auth/me')).status === 401);
+  await untilServed(send);
   const { email, token } = await registerWith(send);
 
   t.test('cookies are Secure, although the service is configured without an https URL', async (t) => {
@@ -142,6 +163,20 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
     await Promise.all(responses);
   });
 
+  t.test('a process that hangs gets no more requests', async (t) => {
+    processes[0]?.child.kill('SIGSTOP');
+    let answered = 0;
+    await until(async () => {
+      // While the process is in the rotation, it gets every second request.
+      const request = send('GET', '/auth/me', { token, signal: AbortSignal.timeout(1000) });
+      const isAnswered = await request.then(({ status }) => status === 200).catch(() => false);
+      answered = isAnswered ? answered + 1 : 0;
+      return answered === 10;
+    });
+    t.pass('ten requests in a row were answered by the other process');
+    processes[0]?.child.kill('SIGCONT');
+  });
+
   t.test('when a process is killed, reads succeed, and retried writes are neither lost nor repeated', async (t) => {
     const users = await repeat(4, async () => {
       const client = await newClient(t, topology);
@@ -175,38 +210,78 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
   });
 });
 
-t.test('a rolling upgrade from the previous version breaks no rule of the contract', needsDeployment, async (t) => {
+t.test('rolling restarts', needsDeployment, async (t) => {
   const previous = await buildPreviousVersion(t);
-  if ('skip' in previous) return t.plan(0, previous.skip);
-  const entry = join(previous.directory, '.build', 'scripts', 'start.js');
-  // Low enough that a rule can exceed the limit within a window, even on a busy machine.
-  const limits = { RATE_LIMIT_STRICT_MAX: '200', RATE_LIMIT_MAX: '1000', RATE_LIMIT_WINDOW: '8' };
-  const topology = await startTopology(t, limits);
-  const old = [await topology.start(0, entry), await topology.start(1, entry)];
 
-  // The contract tests of the previous version, whose clients must not notice the upgrade.
-  const report = join(await temporaryDirectory(t), 'report.json');
-  const contractTest = join(previous.directory, '.build', 'scripts', 'contract-test', 'index.js');
-  const skipped = [...REFUSED_BY_PROXY, ...CHANGED_BY_UPGRADE];
-  const options = ['--base-url', topology.url, '--json', report, ...skipped.flatMap((id) => ['--skip', id])];
-  const tests = spawn(process.execPath, [contractTest, ...options], {
-    env: { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: topology.certificate },
-    stdio: 'ignore',
+  t.test('an upgrade, a restart and a rotation of the token keys fail no request', async (t) => {
+    const [oldKey, newKey] = ['old', 'new'].map((id) => `${id}:${randomBytes(32).toString('hex')}`);
+    const variables: NodeJS.ProcessEnv = { RATE_LIMIT_MAX: '1000000', TOKEN_KEYS: oldKey };
+    const topology = await startTopology(t, variables);
+    const entry = 'skip' in previous ? undefined : entryOf(previous.directory, 'start');
+    const processes = [topology.start(0, entry), topology.start(1, entry)];
+    await Promise.all(processes);
+    await untilServed(await newClient(t, topology));
+    const restart = await createRollingRestart(t, topology, processes);
+    const failures: unknown[] = [];
+    const users = await repeat(4, async () => {
+      const client = await newClient(t, topology);
+      const user = await registerWith(client);
+      return Object.assign(user, { send: recordingSender(client, user, failures) });
+    });
+    const { untilMoreCreated, stop } = startLoad(users);
+    const logInAgain = () => Promise.all(users.map(async (user) => Object.assign(user, { token: await user.login() })));
+    for (const [step, TOKEN_KEYS, next] of [
+      ['the upgrade', oldKey],
+      ['a restart with the new key after the old one', `${oldKey},${newKey}`],
+      ['a restart with the new key before the old one', `${newKey},${oldKey}`, logInAgain],
+      ['a restart without the old key', newKey],
+    ] as const) {
+      await untilMoreCreated(6);
+      Object.assign(variables, { TOKEN_KEYS });
+      await restart();
+      t.same(failures.splice(0), [], step);
+      await next?.();
+    }
+    await untilMoreCreated(6);
+    await stop();
+    t.same(failures, []);
   });
-  t.teardown(() => tests.kill('SIGKILL'));
-  const ended = once(tests, 'exit');
-  for (const [index, process] of old.entries()) {
-    const goal = countRequests(process) + REQUESTS_BEFORE_UPGRADE;
-    await until(() => countRequests(process) >= goal || !isAlive(tests));
-    t.equal(await process.end('SIGTERM'), 0, 'the old process completes its requests');
-    await topology.start(index);
-  }
-  t.equal(tests.exitCode, null, 'the contract tests ran during the whole upgrade');
-  await ended;
-  const { rules } = JSON.parse(await readFile(report, 'utf8')) as { rules: { id: string; verdict: string }[] };
-  const broken = rules.filter(({ verdict }) => verdict !== 'passed' && verdict !== 'skipped');
-  t.same(broken, [], `none of ${rules.length} rules is broken`);
-  t.ok(rules.filter(({ verdict }) => verdict === 'passed').length > MIN_PASSED_RULES, 'most rules were checked');
+
+  t.test('an upgrade from the previous version breaks no rule of the contract', async (t) => {
+    if ('skip' in previous) return t.plan(0, previous.skip);
+    // Low enough that a rule can exceed the limit within a window, even on a busy machine.
+    const limits = { RATE_LIMIT_STRICT_MAX: '200', RATE_LIMIT_MAX: '1000', RATE_LIMIT_WINDOW: '8' };
+    const topology = await startTopology(t, limits);
+    const entry = entryOf(previous.directory, 'start');
+    const old = [await topology.start(0, entry), await topology.start(1, entry)];
+
+    // The contract tests of the previous version, whose clients must not notice the upgrade.
+    const report = join(await temporaryDirectory(t), 'report.json');
+    const contractTest = entryOf(previous.directory, 'contract-test/index');
+    const skipped = [...REFUSED_BY_PROXY, ...CHANGED_BY_UPGRADE];
+    const options = ['--base-url', topology.url, '--json', report, ...skipped.flatMap((id) => ['--skip', id])];
+    const tests = spawn(process.execPath, [contractTest, ...options], {
+      env: { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: topology.certificate },
+      stdio: 'ignore',
+    });
+    t.teardown(() => tests.kill('SIGKILL'));
+    const ended = once(tests, 'exit');
+    for (const [index, process] of old.entries()) {
+      const goal = countRequests(process) + REQUESTS_BEFORE_UPGRADE;
+      await until(() => countRequests(process) >= goal || !isAlive(tests));
+      t.equal(await process.end('SIGTERM'), 0, 'the old process completes its requests');
+      await topology.start(index);
+    }
+    t.equal(tests.exitCode, null, 'the contract tests ran during the whole upgrade');
+    await ended;
+    const { rules } = JSON.parse(await readFile(report, 'utf8')) as { rules: { id: string; verdict: string }[] };
+    const broken = rules.filter(({ verdict }) => verdict !== 'passed' && verdict !== 'skipped');
+    t.same(broken, [], `none of ${rules.length} rules is broken`);
+    t.ok(rules.filter(({ verdict }) => verdict === 'passed').length > MIN_PASSED_RULES, 'most rules were checked');
+  });
 });
+
+/** Returns the path of a built command in another checkout. */
+const entryOf = (directory: string, name: string) => join(directory, '.build', 'scripts', `${name}.js`);
 
 const countRequests = ({ output }: ServiceProcess) => output().split('"msg":"request"').length - 1;

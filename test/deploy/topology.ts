@@ -9,14 +9,14 @@ import { claimGraphFor, freshStores, temporaryDirectory } from '../support/store
 import { startProgram } from './programs.js';
 
 /*
- * The deployment of `scripts/deploy/compose.yaml` without containers: Caddy with the real Caddyfile and its own certificate,
- * two processes of the service, and the stores of `npm run services`. The processes have the same ports, as in containers, on
+ * The deployment of `scripts/deploy` on one machine without systemd: Caddy with the real Caddyfile and its own certificate, two
+ * processes of the service, and the stores of `npm run services`. As with systemd, the processes have the same ports on
  * different addresses of the loopback network.
  */
 
 const HOSTS = ['127.0.20.1', '127.0.20.2'] as const;
 
-/** As in `compose.yaml`: longer than the proxy takes to see that a process is stopping. */
+/** As in `social-posting@.service` and `compose.yaml`: longer than the proxy takes to see that a process is stopping. */
 const SHUTDOWN_DELAY_SECONDS = 5;
 
 /** Long, so that no write times out on a busy machine. Such a write may still be applied, so that its retry fails. */
@@ -60,11 +60,13 @@ export async function startTopology(t: Test, environment: NodeJS.ProcessEnv) {
   return {
     /** The URL of the proxy. */
     url: `https://localhost:${httpsPort}`,
+    /** The operations port, the same for all processes. */
+    opsPort,
     /** Where the proxy reports its metrics. */
     metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
     /** The path of the root certificate of the proxy's own certificate authority. */
     certificate: join(directory, 'caddy', 'pki', 'authorities', 'local', 'root.crt'),
-    /** Starts a process on the first or second address. */
+    /** Starts a process on the first or second address. Its variables are those of `environment` at this moment. */
     start(index: number, entry = script('start')): Promise<ServiceProcess> {
       const variables = {
         ...stores,

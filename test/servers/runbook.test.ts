@@ -96,9 +96,10 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (outer
 
     const scaling = operator.open('Scale out');
     t.match(await scaling.run('psql'), '300');
-    await service.stop();
-    service = await scaling.start('WORKERS=2');
-    t.match(service.output(), /^ {2}Workers {5}2, of process \d+$/m);
+    const second = await scaling.start('HOST=127.0.0.2');
+    t.match(second.output(), /^ {2}Operations {2}http:\/\/127\.0\.0\.2:/m);
+    t.equal(await statusOfMe(users[0]?.token ?? ''), 200, 'the first process still serves');
+    await second.stop();
   });
 
   await step('rotates the token keys', async (t) => {

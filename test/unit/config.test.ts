@@ -1,5 +1,4 @@
 import { access } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { ConfigError, readConfig, VARIABLE_NAMES } from '../../handlers/config/index.js';
@@ -25,7 +24,6 @@ const DEFAULTS = {
   uploadStripMetadata: true,
   account: { storageMaxBytes: 1_073_741_824, sessionsMax: 100, failedPasswordsMax: 100 },
   shutdownDelaySeconds: 0,
-  workers: 1,
   logLevel: 'info',
   logFormat: undefined,
 };
@@ -115,7 +113,6 @@ const INVALID_VALUES: Record<string, string[]> = {
   OPS_PORT: [...BAD_NUMBERS, '65536'],
   TOKEN_TTL: [...BAD_NUMBERS, '0', '9007199254740991'],
   RATE_LIMIT_WINDOW: [...BAD_NUMBERS, '0', '86401'],
-  WORKERS: [...BAD_NUMBERS, '0', '1025', 'AUTO'],
   SHUTDOWN_DELAY: [...BAD_NUMBERS, '3601'],
   UPLOAD_STRIP_METADATA: ['yes', '1'],
   PUBLIC_URL: [
@@ -282,14 +279,4 @@ t.test('with an invalid variable, the start fails with a one-line message, befor
   t.match(output, /^PORT: .+; TOKEN_KEYS: .+\n$/);
   t.notMatch(output, 'hunter2');
   await t.rejects(access(DATA_DIR), { code: 'ENOENT' });
-});
-
-t.test('more than one worker requires the stores that processes share', async (t) => {
-  const shared = { ...KEYS, DATABASE_URL, REDIS_URL: 'redis://redis.example' };
-  t.equal(readConfig({ ...shared, WORKERS: '3' }).workers, 3);
-  t.equal(readConfig({ ...shared, WORKERS: 'auto' }).workers, availableParallelism());
-  for (const name of ['DATABASE_URL', 'REDIS_URL']) {
-    const message = messageFor({ ...shared, [name]: '', WORKERS: '2' });
-    t.equal(message, `WORKERS: more than one process requires ${name}`);
-  }
 });
