@@ -63,7 +63,10 @@ async function prepareTarget({ target, shared }: MoveStores, id: string): Promis
     await migratePostgres(db);
   }
   const isEmpty = {
-    graph: async () => [...(await graph.bulk.personIds(0, 1)), ...(await graph.bulk.postIds(0, 1))].length === 0,
+    // Edges in tables that are not the graph of these rows are left from an earlier use, and deleted below.
+    graph: async () =>
+      graph.kind === 'embedded' ||
+      [...(await graph.bulk.personIds(0, 1)), ...(await graph.bulk.postIds(0, 1))].length === 0,
     images: async () => (await images.list()[Symbol.asyncIterator]().next()).done === true,
   };
   for (const storeName of CLAIMED_STORES.filter((name) => !shared[name])) {
@@ -81,7 +84,11 @@ async function prepareTarget({ target, shared }: MoveStores, id: string): Promis
       .onConflict((conflict) => conflict.column('singleton').doUpdateSet(marker))
       .execute();
   }
-  if (!shared.graph) await graph.migrate();
+  if (shared.graph) return;
+  await graph.migrate();
+  if (graph.kind === 'embedded')
+    for (const table of ['graph_likes', 'graph_like_counts', 'graph_friendships'] as const)
+      await db.deleteFrom(table).execute();
 }
 
 /** Lets a service start on the target, and then no longer on the source. */

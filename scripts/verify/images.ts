@@ -1,5 +1,4 @@
 import type { BareStores } from '../../db/stores.js';
-import { paginate } from '../support/pages.js';
 import { type Differences, findDifferences } from './differences.js';
 
 /** The names that `storeImage` assigns. Files with other names are ignored, so they are never removed. */
@@ -16,36 +15,32 @@ export function compareImages(
   pageSize: number,
   onPage: (done: number) => void,
 ): Promise<Differences<string>> {
-  const readPictures = (after: number, limit: number) =>
-    db
-      .selectFrom('accounts')
-      .select((eb) => ['id', eb.ref('picture').$notNull().as('name')])
-      .where('picture', 'is not', null)
-      .where('id', '>', after)
-      .orderBy('id')
-      .limit(limit)
+  /** Reads a page of the names in rows. No two rows contain the same one. */
+  const readNames = async (after: string) => {
+    const rows = await db
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('posts')
+          .select('image as name')
+          .unionAll(eb.selectFrom('accounts').select('picture as name'))
+          .as('names'),
+      )
+      .select((eb) => eb.ref('name').$notNull().as('name'))
+      .where('name', '>', after)
+      .orderBy('name')
+      .limit(pageSize)
       .execute();
-  const readPostImages = (after: number, limit: number) =>
-    db
-      .selectFrom('posts')
-      .select((eb) => ['id', eb.ref('image').$notNull().as('name')])
-      .where('image', 'is not', null)
-      .where('id', '>', after)
-      .orderBy('id')
-      .limit(limit)
-      .execute();
+    return rows.map(({ name }) => name);
+  };
   return findDifferences(db, 'image', async () => {
     const unreferenced = new Set<string>();
     for await (const name of images.list()) if (IMAGE_NAME.test(name)) unreferenced.add(name);
     const missing: string[] = [];
     let done = 0;
-    for (const read of [readPictures, readPostImages]) {
-      for await (const rows of paginate(read, pageSize)) {
-        // No two rows refer to the same image.
-        missing.push(...rows.map(({ name }) => name).filter((name) => !unreferenced.delete(name)));
-        done += rows.length;
-        onPage(done);
-      }
+    for (let names = await readNames(''); names.length > 0; names = await readNames(names.at(-1) ?? '')) {
+      missing.push(...names.filter((name) => !unreferenced.delete(name)));
+      done += names.length;
+      onPage(done);
     }
     return { unexpected: [...unreferenced], missing };
   });

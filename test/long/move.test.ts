@@ -112,9 +112,8 @@ t.test('moves only the images or only the graph', needsServers, async (t) => {
     [backInNeo4j, elsewhere],
   ];
   for (const [source, target] of moves) {
-    // A move does not delete what it has copied, and a target must be empty.
+    // A move does not delete what it has copied, and a target must be empty, except for the tables of a graph.
     if (target === backInNeo4j) await emptyGraph();
-    if (source === backInNeo4j) await queryDatabase(real.DATABASE_URL ?? '', 'truncate graph_likes, graph_friendships');
     if (target.DATA_DIR !== source.DATA_DIR)
       await rm(join(target.DATA_DIR ?? '', 'images'), { recursive: true, force: true });
     await expectRefusedStart(t, target);
