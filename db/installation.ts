@@ -14,8 +14,8 @@ import type { InstallationTable } from './schema.js';
  * A new store has no marker. The first process that finds such a store claims it: it writes a marker, and records the kind
  * of the store in PostgreSQL. Once the kind is recorded, a store without a marker is the wrong store.
  *
- * `npm run move` replaces a store. Until it has finished, flags in the row of the installation prevent the service from
- * starting.
+ * `npm run move` replaces stores. Until it has finished, the target has no marker, and a PostgreSQL that is being filled is
+ * flagged in the row of its installation, so that no service starts on the target.
  */
 
 /** The configured stores do not belong to the same installation. */
@@ -71,15 +71,10 @@ export async function checkInstallation(
   return installation;
 }
 
-/** Throws StoresDisagreeError if a move into these stores, or to another graph or image store, is unfinished. */
-export function requireMoveFinished(installation: Installation): void {
+/** Throws StoresDisagreeError if a move into these stores is unfinished. */
+function requireMoveFinished(installation: Installation): void {
   if (installation.moving) {
-    throw new StoresDisagreeError('A move into these stores has not been finished: run it again');
-  }
-  if (installation.changing) {
-    throw new StoresDisagreeError(
-      'A move to another graph or image store has not been finished: run it again, or move back to the previous ones',
-    );
+    throw new StoresDisagreeError('A move into these stores has not been finished: empty them and run it again');
   }
 }
 
@@ -93,10 +88,7 @@ export function requireNotMoved(installation: Installation): void {
 }
 
 /** Throws StoresDisagreeError if the installation uses stores of other kinds. */
-export function requireKinds(
-  installation: Installation,
-  stores: Partial<Record<ClaimedStore, Pick<Store, 'kind'>>>,
-): void {
+function requireKinds(installation: Installation, stores: Partial<Record<ClaimedStore, Pick<Store, 'kind'>>>): void {
   for (const storeName of CLAIMED_STORES) {
     const [expected, kind] = [installation[storeName], stores[storeName]?.kind];
     if (kind !== undefined && expected !== null && expected !== kind) {

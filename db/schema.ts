@@ -89,9 +89,7 @@ export interface InstallationTable {
   images: string | null;
   /** In the target of a move to another PostgreSQL: whether it is still being filled. */
   moving: Generated<boolean>;
-  /** In a move that keeps this PostgreSQL: whether the change to another graph or image store is unfinished. */
-  changing: Generated<boolean>;
-  /** The PostgreSQL that the data was moved to: its URL without credentials, or its data directory. Null if not moved. */
+  /** The PostgreSQL that the data was moved to: its URL without credentials, or its directory. Null if not moved. */
   moved_to: string | null;
 }
 

@@ -8,7 +8,7 @@ import { seed } from '../scripts/seed/seed.js';
 import { runCommand } from './support/processes.js';
 import { startTestService } from './support/service.js';
 import { countLikes } from './support/store-contents.js';
-import { emptyStores, findingsByRule, openStoresWithoutRelay, verifyStores } from './support/store-fixtures.js';
+import { emptyStores, findDifferences, openStoresWithoutRelay } from './support/store-fixtures.js';
 import { claimGraphFor, onServices, openTestStores, temporaryDirectory } from './support/stores.js';
 
 const POPULATION: Population = {
@@ -47,7 +47,7 @@ t.test('creates the requested data in addition to existing data, and the same da
   const [first, second] = [await runSeed(POPULATION), await runSeed(POPULATION)];
   const other = await runSeed({ ...POPULATION, seed: 8 });
   const allPrivate = await runSeed({ ...POPULATION, privatePercent: 100 });
-  t.same(findingsByRule(await verifyStores(stores)), {});
+  t.same(await findDifferences(stores), {});
   t.same(new Set(steps.values()), new Set([true]), 'reports the progress of every step to its end');
 
   const data = await readSeeded(stores, first);

@@ -140,21 +140,11 @@ export const ADD_FRIENDSHIPS = `
   MERGE (friend:Person {id: friendship.friend})
   MERGE (person)-[:FRIENDS_WITH]->(friend)`;
 
-/** Removes friendships and friend requests. */
-export const REMOVE_FRIEND_EDGES = `
-  UNWIND $edges AS given
-  MATCH (:Person {id: given.from})-[edge:FRIENDS_WITH|REQUESTED]->(:Person {id: given.to})
-  WHERE type(edge) = given.type
-  DELETE edge`;
-
 export const READ_CLAIM = 'MATCH (i:Installation) RETURN i.id AS id LIMIT 1';
 export const RELEASE = 'MATCH (i:Installation) DELETE i';
 
-/** Sets the installation marker, unless an installation other than `$previous` has set it. `rank` makes it unique. */
-export const CLAIM = `
-  MERGE (i:Installation {rank: 1})
-  ON CREATE SET i.id = $installation
-  ON MATCH SET i.id = CASE i.id WHEN $previous THEN $installation ELSE i.id END`;
+/** Sets the installation marker, unless there is one. `rank` makes it unique. */
+export const CLAIM = 'MERGE (i:Installation {rank: 1}) ON CREATE SET i.id = $installation';
 
 export const HIGHEST_PERSON = 'MATCH (p:Person) WHERE p.id > 0 RETURN p.id AS id ORDER BY id DESC LIMIT 1';
 export const HIGHEST_POST = 'MATCH (p:Post) WHERE p.id > 0 RETURN p.id AS id ORDER BY id DESC LIMIT 1';

@@ -59,7 +59,6 @@ export interface BulkAccess {
   ensureNodes(nodes: Nodes): Promise<void>;
   /** Creates the edges that do not exist, and their endpoints. */
   addEdges(edges: Edges): Promise<void>;
-  removeEdges(edges: Edges): Promise<void>;
 }
 
 /** The maximum number of edges that one call of `removePerson` or `removePost` removes; with tables, from each table. */
@@ -123,8 +122,8 @@ export interface SocialGraph {
   readonly bulk: BulkAccess;
   /** Returns the id of the installation that has claimed the graph, if any. */
   claimedBy(): Promise<string | undefined>;
-  /** Claims the graph. Does nothing if an installation other than `previous` has claimed it. */
-  claim(installation: string, previous?: string): Promise<void>;
+  /** Claims the graph. Does nothing if an installation has already claimed it. */
+  claim(installation: string): Promise<void>;
   /** Removes the claim of any installation. */
   release(): Promise<void>;
   /** Returns the highest ids in the graph; 0 if there are none. */

@@ -155,7 +155,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       return installation?.id;
     },
     // The first of two concurrent claims succeeds, because `rank` is unique.
-    claim: (installation, previous = installation) => change(cypher.CLAIM, { installation, previous }),
+    claim: (installation) => change(cypher.CLAIM, { installation }),
     release: () => change(cypher.RELEASE, {}),
 
     async highestIds() {
@@ -210,16 +210,6 @@ function bulkAccess({ read, write }: Neo4jConnection): BulkAccess {
         await run(cypher.ADD_FRIENDSHIPS, { friendships });
         await run(cypher.REQUEST, { requests });
         await run(cypher.LIKE, { likes: inLockOrder(likes) });
-      }),
-
-    removeEdges: ({ friendships, requests, likes }) =>
-      write(async (run) => {
-        const edges = [
-          ...friendships.map(({ person, friend }) => ({ type: 'FRIENDS_WITH', from: person, to: friend })),
-          ...requests.map((request) => ({ type: 'REQUESTED', ...request })),
-        ];
-        await run(cypher.REMOVE_FRIEND_EDGES, { edges });
-        await run(cypher.UNLIKE, { likes: inLockOrder(likes) });
       }),
   };
 }

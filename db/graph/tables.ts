@@ -233,15 +233,6 @@ function bulkAccess(db: Database): BulkAccess {
         on conflict do nothing`.execute(db);
       await addLikes(db, likes);
     },
-
-    async removeEdges({ friendships, requests, likes }) {
-      const { lo, hi, requester } = pairColumns(friendships, requests);
-      await sql`
-        delete from graph_friendships f
-        using unnest(${lo}::int8[], ${hi}::int8[], ${requester}::int8[]) as given (lo, hi, requester)
-        where f.lo = given.lo and f.hi = given.hi and f.requester is not distinct from given.requester`.execute(db);
-      await removeLikes(db, likes);
-    },
   };
 }
 

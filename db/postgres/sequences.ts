@@ -3,7 +3,7 @@ import type { DatabaseTransaction } from './index.js';
 
 export type TableWithIds = 'accounts' | 'posts';
 
-export const sequenceOf = (table: TableWithIds) => sql.table(`${table}_id_seq`);
+const sequenceOf = (table: TableWithIds) => sql.table(`${table}_id_seq`);
 
 /**
  * Raises a sequence, if necessary, so that no id up to `highestUsedId` is assigned again. Locks the table against inserts,

@@ -10,27 +10,52 @@ import { runCommand } from '../support/command.js';
 import { CommandError } from '../support/command-error.js';
 import { showProgress } from '../support/progress.js';
 import { createServiceCommand } from '../support/service-command.js';
-import { move, type Outcome } from './move.js';
-import { openMoveStores } from './stores.js';
+import { table } from '../support/table.js';
+import { areEqual, move } from './move.js';
+import { locate, openMoveStores } from './stores.js';
 
-/** Moves to the stores in the file. Returns the exit code. */
-async function moveTo(path: string): Promise<number> {
+/** The variables that select stores. */
+const STORE_VARIABLES = ['DATA_DIR', 'DATABASE_URL', 'NEO4J_URI', 'S3_BUCKET'];
+
+/** Moves to the stores in the file. */
+async function moveTo(path: string): Promise<void> {
   const source = readConfig(process.env);
   const file = await readFile(path, 'utf8').catch(({ message }: Error) => {
     throw new CommandError(`--to: ${message}`);
   });
   const variables = parseEnv(file) as NodeJS.ProcessEnv;
+  // Without any of them, for example because of a typo, the target would be the default of DATA_DIR.
+  if (!STORE_VARIABLES.some((name) => variables[name]))
+    throw new CommandError(`${path} sets none of the variables ${STORE_VARIABLES.join(', ')}`);
   const target = readTarget(path, variables);
   exportAwsVariables(path, variables, source, target);
   requireDatabase(source.stores);
+  const [from, to] = [locate(source.stores), locate(target.stores)];
+  const locations = (['postgres', 'graph', 'images'] as const).map((store) => ({
+    store,
+    from: from[store],
+    to: from[store] === to[store] ? 'stays' : to[store],
+  }));
+  if (locations.every((location) => location.to === 'stays'))
+    throw new CommandError(`Nothing to move: the stores in ${path} are the current ones`);
+  console.log(`${table(locations)}\n`);
+
   const stores = await openMoveStores(source.stores, target.stores, createLogger(source, process.stderr));
   try {
-    const outcome = await showProgress((progress) => move(stores, progress));
-    console.log(formatOutcome(outcome, path));
-    if (outcome.result === 'differs') return 1;
+    const counts = await showProgress((progress) => move(stores, progress));
+    const rows = Object.entries(counts.source).map(([what, number]) => ({
+      copied: what,
+      from: String(number),
+      to: String(counts.target[what]),
+    }));
+    console.log(`${table(rows)}\n`);
+    if (!areEqual(counts))
+      throw new CommandError(
+        'The numbers differ. If a service was running, stop it. Empty the target, and move again.',
+      );
+    console.log(`Moved and compared. From now on, start the service with the variables in ${path}.`);
     const advice = await tokenKeyAdvice(source, target);
     if (advice) console.log(advice);
-    return 0;
   } finally {
     await stores.close();
   }
@@ -62,16 +87,6 @@ function exportAwsVariables(path: string, variables: NodeJS.ProcessEnv, source: 
   }
 }
 
-function formatOutcome({ result, differences, examples }: Outcome, path: string): string {
-  if (result === 'already moved') return `Nothing to move: the stores in ${path} already contain everything.`;
-  if (result === 'moved') return `Moved and compared. From now on, start the service with the variables in ${path}.`;
-  const more = differences > examples.length ? ['…'] : [];
-  return [
-    `Copied, but source and target have ${differences} differences. If a service was running, stop it, empty the target, and move again.`,
-    ...[...examples, ...more].map((line) => `  ${line}`),
-  ].join('\n');
-}
-
 /** Returns advice if the target lacks a token key of the source, which would invalidate tokens. The advice contains no key. */
 async function tokenKeyAdvice(source: Config, target: Config): Promise<string | undefined> {
   const keyFile = (config: Config) => pathsIn(config.stores.dataDir).tokenKeys;
@@ -89,6 +104,6 @@ async function tokenKeyAdvice(source: Config, target: Config): Promise<string | 
 const command = createServiceCommand('move', 'Moves all data to other stores, while the service is stopped.')
   .requiredOption('--to <file>', 'the variables of the other stores, with lines of NAME=value')
   .action(async ({ to }: { to: string }) => {
-    process.exitCode = await moveTo(to);
+    await moveTo(to);
   });
 await runCommand(command);

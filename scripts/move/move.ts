@@ -1,45 +1,122 @@
+import {
+  CLAIMED_STORES,
+  type ClaimedStore,
+  readInstallation,
+  STORE_NAMES,
+  StoresDisagreeError,
+} from '../../db/installation.js';
+import { findAppliedMigrations, migrate, migratePostgres } from '../../db/migrate.js';
+import type { Database } from '../../db/postgres/index.js';
 import type { Progress } from '../support/progress.js';
-import { compareGraph, copyGraph } from './graph.js';
-import { compareImages, copyImages } from './images.js';
-import { compareRows, copyRows } from './rows.js';
-import { beginMove, checkPreconditions, finishMove } from './state.js';
-import type { MoveStores } from './stores.js';
+import { copyGraph, copyImages, copyRows, countContents } from './copy.js';
+import type { MoveStores, StoreSet } from './stores.js';
 
-export interface Outcome {
-  /** If `differs`, the move is incomplete and no service starts on the target. */
-  result: 'moved' | 'already moved' | 'differs';
-  differences: number;
-  /** The first few differences. */
-  examples: string[];
+/** The numbers of rows, edges and images, by what they count. */
+interface MoveResult {
+  source: Record<string, number>;
+  target: Record<string, number>;
 }
 
-const MAX_EXAMPLES = 10;
-
 /**
- * Moves an installation from one set of stores to another: copies what is missing, compares everything, and switches over.
- * Each step can be repeated, so an interrupted move continues with the next call.
+ * Moves an installation to empty stores: copies it, counts what was copied, and switches over if the numbers are equal. Until
+ * then, the source is unchanged, and no service starts on the target: its PostgreSQL is marked with `moving`, and the stores that
+ * belong to it have no installation marker. After an interruption, the target must be emptied and the move repeated.
  *
- * @throws StoresDisagreeError before any data is copied, when the source stores do not belong together or the target contains
- *   other data
+ * @throws StoresDisagreeError before anything is copied, when the source stores do not belong together or the target is not empty
  * @throws StoreUnavailableError
  */
-export async function move(stores: MoveStores, progress: Progress): Promise<Outcome> {
-  const outcome: Outcome = { result: 'moved', differences: 0, examples: [] };
-  const onDifference = (difference: string) => {
-    outcome.differences += 1;
-    if (outcome.examples.length < MAX_EXAMPLES) outcome.examples.push(difference);
+export async function move(stores: MoveStores, progress: Progress): Promise<MoveResult> {
+  const { source, target, shared } = stores;
+  const id = await prepareSource(source);
+  await prepareTarget(stores, id);
+  if (!shared.postgres) await copyRows(source.db, target.db, progress);
+  if (!shared.graph) await copyGraph(source, target.graph, progress);
+  if (!shared.images) await copyImages(source.images, target, progress);
+  const counts = {
+    source: await countContents(source, shared, progress),
+    target: await countContents(target, shared, progress),
   };
-  const id = await checkPreconditions(stores);
-  if (id === undefined) return { ...outcome, result: 'already moved' };
-  await beginMove(id, stores);
-  const { shared } = stores;
-  if (!shared.postgres) await copyRows(stores, progress);
-  if (!shared.graph) await copyGraph(stores, progress);
-  if (!shared.images) await copyImages(stores, progress);
-  if (!shared.postgres) await compareRows(stores, progress, onDifference);
-  if (!shared.graph) await compareGraph(stores, progress, onDifference);
-  if (!shared.images) await compareImages(stores, progress, onDifference);
-  if (outcome.differences > 0) return { ...outcome, result: 'differs' };
-  await finishMove(id, stores);
-  return outcome;
+  if (areEqual(counts)) await switchOver(stores, id);
+  return counts;
+}
+
+export const areEqual = ({ source, target }: MoveResult) =>
+  Object.keys(source).every((what) => source[what] === target[what]);
+
+/** Migrates the source, as a start of the service does, and checks that its stores belong together. Returns the installation. */
+async function prepareSource({ db, graph, images }: StoreSet): Promise<string> {
+  if (await isEmptyDatabase(db)) throw new StoresDisagreeError('The source is empty');
+  await migrate({ maintenanceDb: db, graph, images }).catch((error) => {
+    throw error instanceof StoresDisagreeError ? new StoresDisagreeError(`Source: ${error.message}`) : error;
+  });
+  const { id } = await db.selectFrom('installation').select('id').executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Checks that the stores to fill are empty, migrates them, and marks a PostgreSQL that is to be filled. */
+async function prepareTarget({ target, shared }: MoveStores, id: string): Promise<void> {
+  const { db, graph, images } = target;
+  /** The installation that has used the target before, if any. */
+  const former = shared.postgres ? undefined : (await readInstallation(db))?.id;
+  if (!shared.postgres) {
+    if (!(await isEmptyDatabase(db))) throw new StoresDisagreeError('The PostgreSQL of the target is not empty');
+    await migratePostgres(db);
+  }
+  const isEmpty = {
+    // Edges in tables that are not the graph of these rows are left from an earlier use, and deleted below.
+    graph: async () =>
+      graph.kind === 'embedded' ||
+      [...(await graph.bulk.personIds(0, 1)), ...(await graph.bulk.postIds(0, 1))].length === 0,
+    images: async () => (await images.list()[Symbol.asyncIterator]().next()).done === true,
+  };
+  for (const storeName of CLAIMED_STORES.filter((name) => !shared[name])) {
+    const name = `The ${STORE_NAMES[storeName]} of the target (${target[storeName].kind})`;
+    const claimedBy = await target[storeName].claimedBy();
+    if (claimedBy !== undefined && claimedBy !== former && claimedBy !== id)
+      throw new StoresDisagreeError(`${name} belongs to another PostgreSQL`);
+    if (!(await isEmpty[storeName]())) throw new StoresDisagreeError(`${name} is not empty`);
+  }
+  if (!shared.postgres) {
+    const marker = { id, moving: true, moved_to: null };
+    await db
+      .insertInto('installation')
+      .values(marker)
+      .onConflict((conflict) => conflict.column('singleton').doUpdateSet(marker))
+      .execute();
+  }
+  if (shared.graph) return;
+  await graph.migrate();
+  if (graph.kind === 'embedded')
+    for (const table of ['graph_likes', 'graph_like_counts', 'graph_friendships'] as const)
+      await db.deleteFrom(table).execute();
+}
+
+/** Lets a service start on the target, and then no longer on the source. */
+async function switchOver({ source, target, shared }: MoveStores, id: string): Promise<void> {
+  const copied: ClaimedStore[] = CLAIMED_STORES.filter((storeName) => !shared[storeName]);
+  for (const storeName of copied) {
+    await target[storeName].release();
+    await target[storeName].claim(id);
+  }
+  const kinds = { graph: target.graph.kind, images: target.images.kind };
+  await target.db
+    .updateTable('installation')
+    .set({ ...kinds, moving: false })
+    .execute();
+  if (!shared.postgres)
+    await source.db.updateTable('installation').set({ moved_to: target.location.postgres }).execute();
+  for (const storeName of copied) await source[storeName].release();
+}
+
+/** Returns whether a database contains no data of the service. */
+async function isEmptyDatabase(db: Database): Promise<boolean> {
+  if ((await findAppliedMigrations(db)).size === 0) return true;
+  const rows = await db
+    .selectFrom('accounts')
+    .select('id')
+    .unionAll(db.selectFrom('posts').select('id'))
+    .unionAll(db.selectFrom('outbox').select('id'))
+    .limit(1)
+    .execute();
+  return rows.length === 0;
 }

@@ -4,13 +4,36 @@ import type { ImageStore } from '../../db/images/index.js';
 import type { Database } from '../../db/postgres/index.js';
 import { openDatabase, openGraph, openImages, type StoresConfig } from '../../db/stores.js';
 import { Closers } from '../../db/support/closers.js';
-import { claimDataDirectory, type DataDirectory } from '../../db/support/data-directory.js';
+import { claimDataDirectory, type DataDirectory, pathsIn } from '../../db/support/data-directory.js';
 import type { Log } from '../../db/support/log.js';
+
+/** Where the stores of a configuration are, without credentials. */
+export interface StoreLocations {
+  postgres: string;
+  graph: string;
+  images: string;
+}
+
+export function locate({ postgres, neo4j, s3, dataDir }: StoresConfig): StoreLocations {
+  const paths = pathsIn(dataDir);
+  const database = postgres ? withoutCredentials(postgres.url) : paths.postgres;
+  return {
+    postgres: database,
+    graph: neo4j ? withoutCredentials(neo4j.uri) : `tables in ${database}`,
+    images: s3 ? `bucket ${s3.bucket} at ${s3.endpoint ? withoutCredentials(s3.endpoint) : 'AWS'}` : paths.images,
+  };
+}
+
+function withoutCredentials(text: string): string {
+  const url = new URL(text);
+  url.username = url.password = '';
+  for (const name of ['user', 'password']) url.searchParams.delete(name);
+  return url.href;
+}
 
 /** The stores of one installation. */
 export interface StoreSet {
-  /** The location of its PostgreSQL: a URL without credentials, or a directory. */
-  location: string;
+  location: StoreLocations;
   db: Database;
   graph: SocialGraph;
   images: ImageStore;
@@ -21,7 +44,7 @@ export interface MoveStores {
   source: StoreSet;
   target: StoreSet;
   /** Whether source and target use the same store. A shared store is opened once and not copied. */
-  shared: { postgres: boolean; graph: boolean; images: boolean };
+  shared: Record<keyof StoreLocations, boolean>;
   close(): Promise<void>;
 }
 
@@ -35,14 +58,18 @@ export interface MoveStores {
  */
 export async function openMoveStores(from: StoresConfig, to: StoresConfig, log: Log): Promise<MoveStores> {
   const closers = new Closers();
-  const shared = findShared(from, to);
+  const [source, target] = [locate(from), locate(to)];
+  const shared = {
+    postgres: source.postgres === target.postgres,
+    graph: source.graph === target.graph,
+    images: source.images === target.images,
+  };
 
   const claim = async ({ dataDir }: StoresConfig) => {
     const directory = await claimDataDirectory(dataDir, { shared: false });
     closers.add(directory.release);
     return directory;
   };
-
   async function open(config: StoresConfig, directory: DataDirectory, other?: StoreSet): Promise<StoreSet> {
     let db = shared.postgres ? other?.db : undefined;
     if (!db) {
@@ -54,37 +81,20 @@ export async function openMoveStores(from: StoresConfig, to: StoresConfig, log: 
     if (graph !== other?.graph) closers.add(() => graph.close());
     const images = (shared.images && other?.images) || (await openImages(config, directory, log));
     if (images !== other?.images) closers.add(() => images.close());
-    return { location: locationOf(config), directory, db, graph, images };
+    return { location: locate(config), directory, db, graph, images };
   }
 
   try {
     const directory = await claim(from);
-    const source = await open(from, directory);
-    const target = await open(to, haveSameDataDir(from, to) ? directory : await claim(to), source);
-    return { source, target, shared, close: closers.close };
+    const opened = await open(from, directory);
+    const isSameDirectory = resolve(from.dataDir) === resolve(to.dataDir);
+    return {
+      source: opened,
+      target: await open(to, isSameDirectory ? directory : await claim(to), opened),
+      shared,
+      close: closers.close,
+    };
   } catch (error) {
     return closers.closeAfter(error);
   }
-}
-
-function findShared(from: StoresConfig, to: StoresConfig): MoveStores['shared'] {
-  const sameDataDir = haveSameDataDir(from, to);
-  const postgres =
-    from.postgres && to.postgres ? from.postgres.url === to.postgres.url : from.postgres === to.postgres && sameDataDir;
-  return {
-    postgres,
-    graph: from.neo4j && to.neo4j ? from.neo4j.uri === to.neo4j.uri : from.neo4j === to.neo4j && postgres,
-    images:
-      from.s3 && to.s3
-        ? from.s3.endpoint === to.s3.endpoint && from.s3.bucket === to.s3.bucket
-        : from.s3 === to.s3 && sameDataDir,
-  };
-}
-
-const haveSameDataDir = (from: StoresConfig, to: StoresConfig) => resolve(from.dataDir) === resolve(to.dataDir);
-
-function locationOf({ postgres, dataDir }: StoresConfig): string {
-  if (!postgres) return resolve(dataDir);
-  const { host, pathname } = new URL(postgres.url);
-  return `postgres://${host}${pathname}`;
 }

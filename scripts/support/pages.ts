@@ -1,9 +1,8 @@
 import type { Database } from '../../db/postgres/index.js';
-import type { TableWithIds } from '../../db/postgres/sequences.js';
 import type { Progress } from './progress.js';
 
 /** Lower than every id, including invalid ones. */
-const BELOW_ALL_IDS = Number.MIN_SAFE_INTEGER;
+export const BELOW_ALL_IDS = Number.MIN_SAFE_INTEGER;
 
 /** Returns the first `limit` items after an id, in the order of their ids. */
 export type ReadPage<Item> = (after: number, limit: number) => Promise<Item[]>;
@@ -26,7 +25,7 @@ export async function* paginate<Item extends number | { id: number }>(
 
 /** Returns a function that reads a page of the ids of a table. */
 export const readIds =
-  (db: Database, table: TableWithIds): ReadPage<number> =>
+  (db: Database, table: 'accounts' | 'posts' | 'outbox'): ReadPage<number> =>
   async (after, limit) => {
     const rows = await db.selectFrom(table).select('id').where('id', '>', after).orderBy('id').limit(limit).execute();
     return rows.map(({ id }) => id);

@@ -1,88 +1,74 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { prepareGraph } from '../../db/migrate.js';
 import { type EntityReference, enqueue, type OutboxEntry } from '../../db/outbox/entries.js';
-import { createOutbox } from '../../db/outbox/index.js';
-import { NOW } from '../../db/postgres/clock.js';
+import { createOutbox, type Outbox } from '../../db/outbox/index.js';
 import type { Database } from '../../db/postgres/index.js';
-import type { BareStores } from '../../db/stores.js';
 import type { Log } from '../../db/support/log.js';
-import { chunks } from '../support/pages.js';
+import { chunks, withProgress } from '../support/pages.js';
+import type { Progress } from '../support/progress.js';
+import { recalculateStoredBytes } from './stored-bytes.js';
+import type { Finding, VerifiedStores } from './verify.js';
 
-/**
- * Repairs the other stores through the outbox, as the service does: under the same locks, and from the current rows. It
- * therefore works with or without a running service.
- */
-export interface Repair {
-  /** Updates the other stores from the rows of these entities. Returns the number of successful updates. */
-  reconcile(entities: readonly EntityReference[]): Promise<number>;
-  /** Tries to deliver each entry, and leaves retries to the relay. Returns the number of delivered entries. */
-  deliver(entries: readonly OutboxEntry[]): Promise<number>;
-  stop(): Promise<void>;
-}
-
-/** The number of entries that are delivered, one after another, before their results are checked. */
-const DELIVERY_BATCH_SIZE = 50;
+/** One inline delivery takes at most this many entries. */
+const BATCH_SIZE = 50;
 
 const POLL_INTERVAL_MS = 50;
 
-export function createRepair(
-  stores: Pick<BareStores, 'db' | 'graphTransactions' | 'graph' | 'images'>,
+/**
+ * Repairs what differs through the outbox, as the service does: delivery takes locks and makes the other store match the row as it
+ * is then. It therefore works with or without a running service.
+ *
+ * @returns the number of entries whose delivery failed, which the service retries
+ */
+export async function repair(
+  stores: VerifiedStores,
+  findings: readonly Finding[],
   log: Log,
-): Repair {
-  const { db } = stores;
+  progress: Progress = () => undefined,
+): Promise<number> {
+  // As at a start: no new row may get the id of a node that is removed below.
+  await prepareGraph(stores);
   const outbox = createOutbox(stores, log);
-
-  /**
-   * Delivers entries until each has been tried once. After that, an entry is deleted or due later: for its second delivery, or
-   * for a retry. Retries are left to the relay, so that this ends even if a store rejects every delivery.
-   */
-  async function deliverBatch(entries: readonly OutboxEntry[]): Promise<number> {
-    const startedAt = await readClock(db);
-    let due = entries;
-    while (due.length > 0) {
-      await outbox.deliver(due);
-      due = await filterDue(db, idsOf(entries), startedAt);
-      // Another process may be delivering them.
-      if (due.length > 0) await sleep(POLL_INTERVAL_MS);
+  const repairBatch = async (keys: Finding['keys'], repairedBy: NonNullable<Finding['repairedBy']>) => {
+    if (repairedBy !== 'recalculation') {
+      const references = keys.map((key) => ({ kind: repairedBy, key }));
+      return deliver(stores.db, outbox, references);
     }
-    return entries.length - (await countFailed(db, idsOf(entries)));
-  }
-
-  async function deliver(entries: readonly OutboxEntry[]): Promise<number> {
-    let delivered = 0;
-    for await (const batch of chunks(entries, DELIVERY_BATCH_SIZE)) delivered += await deliverBatch(batch);
-    return delivered;
-  }
-
-  return {
-    deliver,
-    reconcile: async (entities) => deliver(await db.transaction().execute((trx) => enqueue(trx, entities))),
-    stop: () => outbox.stop(),
+    for (const account of keys) await recalculateStoredBytes(stores.maintenanceDb, Number(account));
+    return 0;
   };
+  let failures = 0;
+  try {
+    for (const { title, keys, repairedBy } of findings) {
+      if (!repairedBy) continue;
+      const batches = withProgress(chunks(keys, BATCH_SIZE), `repairing: ${title}`, keys.length, progress);
+      for await (const batch of batches) failures += await repairBatch(batch, repairedBy);
+    }
+    return failures;
+  } finally {
+    await outbox.stop();
+  }
 }
 
-const idsOf = (entries: readonly OutboxEntry[]) => entries.map(({ id }) => id);
-
-/** Returns PostgreSQL's time, as text because a Date would lack the microseconds. */
-async function readClock(db: Database): Promise<string> {
-  const { rows } = await sql<{ now: string }>`select ${NOW}::text as now`.execute(db);
-  return rows[0]?.now ?? '';
-}
-
-/** Returns those of the entries that were already due at this time. */
-async function filterDue(db: Database, ids: readonly number[], dueBy: string): Promise<OutboxEntry[]> {
-  return db
-    .selectFrom('outbox')
-    .select(['id', 'kind', 'key'])
-    .where(sql<boolean>`id = any(${ids}::int8[]) and due_at <= ${dueBy}::timestamptz`)
-    .execute();
-}
-
-async function countFailed(db: Database, ids: readonly number[]): Promise<number> {
-  const { failed } = await db
-    .selectFrom('outbox')
-    .select(({ fn }) => fn.countAll<number>().as('failed'))
-    .where(sql<boolean>`id = any(${ids}::int8[]) and not delivered`)
-    .executeTakeFirstOrThrow();
-  return failed;
+/** Enqueues entries and waits until each has been tried once. Returns the number of failures. */
+async function deliver(db: Database, outbox: Outbox, references: readonly EntityReference[]): Promise<number> {
+  const entries = await db.transaction().execute((trx) => enqueue(trx, references));
+  const ids = entries.map(({ id }) => id);
+  /** Returns the entries of which the first delivery has not succeeded. */
+  const readUndelivered = () =>
+    db
+      .selectFrom('outbox')
+      .select(['id', 'kind', 'key', 'attempts'])
+      .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+      .where('delivered', '=', false)
+      .execute();
+  let untried: OutboxEntry[] = entries;
+  for (;;) {
+    await outbox.deliver(untried);
+    const undelivered = await readUndelivered();
+    untried = undelivered.filter(({ attempts }) => attempts === 0);
+    if (untried.length === 0) return undelivered.length;
+    // Another process may be delivering them.
+    await sleep(POLL_INTERVAL_MS);
+  }
 }

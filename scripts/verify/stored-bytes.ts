@@ -1,36 +1,44 @@
-import { sql } from 'kysely';
+import type { ExpressionBuilder } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
 import { lockExclusive } from '../../db/postgres/locks.js';
-import { paginate } from '../support/pages.js';
-import type { CheckContext } from './rules.js';
+import type { Tables } from '../../db/schema.js';
 
-const ACTUAL_BYTES = sql`picture_bytes + coalesce((select sum(image_bytes) from posts where author_id = accounts.id), 0)::int8`;
+/** Builds the sum that `accounts.stored_bytes` should contain. */
+const actualBytes = (eb: ExpressionBuilder<Tables, 'accounts'>) =>
+  eb(
+    'picture_bytes',
+    '+',
+    eb.fn.coalesce(
+      eb
+        .selectFrom('posts')
+        .select(({ fn }) => fn.sum<number>('image_bytes').as('bytes'))
+        .whereRef('author_id', '=', 'accounts.id'),
+      eb.lit(0),
+    ),
+  );
 
 /**
- * Finds accounts whose `stored_bytes` is wrong. No second check is needed: one statement reads the sum and the sizes, which
- * change in one transaction.
+ * Returns the ids of the accounts whose `stored_bytes` are wrong. One statement reads the sum and the sizes, which change in one
+ * transaction.
  */
-export async function checkStoredBytes({ stores, findings, repair, track, pageSize }: CheckContext): Promise<void> {
-  const { maintenanceDb } = stores;
-  const readIncorrect = async (after: number, limit: number) => {
-    const { rows } = await sql<{ id: number; stored: number; actual: number }>`
-      select id, stored_bytes as stored, actual
-      from accounts cross join lateral (select ${ACTUAL_BYTES} as actual) sizes
-      where id > ${after} and stored_bytes <> actual
-      order by id limit ${limit}`.execute(maintenanceDb);
-    return rows;
-  };
-  for await (const accounts of track(paginate(readIncorrect, pageSize))) {
-    if (repair) for (const { id } of accounts) await recalculate(maintenanceDb, id);
-    const violations = accounts.map(({ id, stored, actual }) => `account ${id}: ${stored} instead of ${actual}`);
-    findings.add('storedBytes', violations, repair ? accounts.length : 0);
-  }
+export async function findWrongStoredBytes(db: Database): Promise<number[]> {
+  const rows = await db
+    .selectFrom('accounts')
+    .select('id')
+    .where((eb) => eb('stored_bytes', '<>', actualBytes(eb)))
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
-/** Locks the account, so that its uploads and deletions wait. */
-async function recalculate(db: Database, id: number): Promise<void> {
+/** Recalculates the `stored_bytes` of an account. Locks the account, so that its uploads and deletions wait. */
+export async function recalculateStoredBytes(db: Database, account: number): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await lockExclusive(trx, { accounts: [id] });
-    await sql`update accounts set stored_bytes = ${ACTUAL_BYTES} where id = ${id}`.execute(trx);
+    await lockExclusive(trx, { accounts: [account] });
+    await trx
+      .updateTable('accounts')
+      .set((eb) => ({ stored_bytes: actualBytes(eb) }))
+      .where('id', '=', account)
+      .execute();
   });
 }

@@ -1,64 +1,65 @@
-import { sql } from 'kysely';
-import {
-  readInstallation,
-  requireClaimedBy,
-  requireKinds,
-  requireMoveFinished,
-  requireNotMoved,
-  StoresDisagreeError,
-} from '../../db/installation.js';
+import { checkInstallation, readInstallation, requireClaimedBy, StoresDisagreeError } from '../../db/installation.js';
 import { findAppliedMigrations, pendingMigrations } from '../../db/migrate.js';
-import type { Database } from '../../db/postgres/index.js';
-import type { Log } from '../../db/support/log.js';
-import { withProgress } from '../support/pages.js';
+import type { OutboxKind } from '../../db/schema.js';
+import type { BareStores } from '../../db/stores.js';
 import type { Progress } from '../support/progress.js';
-import { checkIds } from './ids.js';
-import { checkReferencedImages, checkStoredImages, PICTURES, POST_IMAGES } from './images.js';
-import { checkNodes, checkRows, PEOPLE, POSTS } from './nodes.js';
-import { checkOutbox, countPendingEntries, type PendingEntries } from './outbox.js';
-import { createRepair } from './repair.js';
-import { type CheckContext, createFindings, type Finding } from './rules.js';
-import { checkStoredBytes } from './stored-bytes.js';
+import { compareImages } from './images.js';
+import { compareNodes } from './nodes.js';
+import { findWrongStoredBytes } from './stored-bytes.js';
 
-export interface VerifyResult {
-  findings: Finding[];
-  /** The outbox at the end of the run. */
-  pending: PendingEntries[];
-}
+export type VerifiedStores = Pick<BareStores, 'db' | 'graphTransactions' | 'maintenanceDb' | 'graph' | 'images'>;
 
-interface Options {
-  /** Whether to repair violations where possible. */
-  repair: boolean;
-  log: Log;
-  progress?: Progress;
-  pageSize?: number;
+/** What was found to be wrong in one way. Without keys, nothing was. */
+export interface Finding {
+  title: string;
+  /** Ids of accounts or posts, or names of images. */
+  keys: readonly (number | string)[];
+  /** What repairs it: the delivery of outbox entries of this kind, or a recalculation. Nothing restores a lost image. */
+  repairedBy: OutboxKind | 'recalculation' | undefined;
 }
 
 const PAGE_SIZE = 1000;
 
 /**
- * Checks that all stores agree with the rows in PostgreSQL, the source of truth, and repairs violations on request. The
- * service may be running: changes in progress and outbox entries that are not overdue are not violations.
+ * Compares the ids of accounts, posts and images in PostgreSQL with those in the graph and the image store, and the total size of
+ * each account's images. The service may be running: changes that are in progress or in the outbox are not findings.
  *
+ * @returns a finding for each comparison
  * @throws StoresDisagreeError if the stores are not set up or differ in their installation, or a migration or move is pending
  * @throws StoreUnavailableError
  */
 export async function verify(
-  stores: CheckContext['stores'],
-  { repair: shouldRepair, log, progress = () => {}, pageSize = PAGE_SIZE }: Options,
-): Promise<VerifyResult> {
+  stores: VerifiedStores,
+  progress: Progress = () => undefined,
+  pageSize = PAGE_SIZE,
+): Promise<Finding[]> {
+  const { maintenanceDb: db } = stores;
   await requireSameInstallation(stores);
-  const findings = createFindings();
-  const repair = shouldRepair ? createRepair(stores, log) : undefined;
-  try {
-    for (const { subject, expected, check } of listSteps(stores, await countRows(stores.maintenanceDb))) {
-      const track: CheckContext['track'] = (pages) => withProgress(pages, subject, expected, progress);
-      await check({ stores, findings, repair, track, pageSize });
-    }
-    return { findings: findings.all(), pending: await countPendingEntries(stores.maintenanceDb) };
-  } finally {
-    await repair?.stop();
-  }
+  const accounts = await db
+    .selectFrom('accounts')
+    .select(({ fn }) => [fn.count<number>('id').as('rows'), fn.count<number>('picture').as('images')])
+    .executeTakeFirstOrThrow();
+  const posts = await db
+    .selectFrom('posts')
+    .select(({ fn }) => [fn.count<number>('id').as('rows'), fn.count<number>('image').as('images')])
+    .executeTakeFirstOrThrow();
+  const reportStep = (step: string, total: number) => (done: number) => progress(step, done, Math.max(done, total));
+  const people = await compareNodes(stores, 'person', pageSize, reportStep('people', accounts.rows));
+  const postNodes = await compareNodes(stores, 'post', pageSize, reportStep('posts', posts.rows));
+  const images = await compareImages(stores, pageSize, reportStep('images', accounts.images + posts.images));
+  return [
+    { title: 'People in the graph without an account', keys: people.unexpected, repairedBy: 'person' },
+    { title: 'Accounts without a person in the graph', keys: people.missing, repairedBy: 'person' },
+    { title: 'Posts in the graph without a row', keys: postNodes.unexpected, repairedBy: 'post' },
+    { title: 'Posts that the graph lacks', keys: postNodes.missing, repairedBy: 'post' },
+    { title: 'Stored images that nothing refers to', keys: images.unexpected, repairedBy: 'image' },
+    { title: 'Images that are not stored', keys: images.missing, repairedBy: undefined },
+    {
+      title: 'Accounts with a wrong total of stored bytes',
+      keys: await findWrongStoredBytes(db),
+      repairedBy: 'recalculation',
+    },
+  ];
 }
 
 /**
@@ -66,64 +67,13 @@ export async function verify(
  * installation would delete the whole graph. After a move that kept the graph or the image store, a repair from the old
  * PostgreSQL would delete what users have added since.
  */
-async function requireSameInstallation({ db, graph, images }: CheckContext['stores']): Promise<void> {
+async function requireSameInstallation({ db, graph, images }: VerifiedStores): Promise<void> {
   const installation = await readInstallation(db);
-  if (installation && pendingMigrations(await findAppliedMigrations(db)).length > 0) {
+  if (installation && pendingMigrations(await findAppliedMigrations(db)).length > 0)
     throw new StoresDisagreeError('The database needs a migration: run npm run migrate first');
-  }
-  if (installation) {
-    requireMoveFinished(installation);
-    requireNotMoved(installation);
-  }
-  if (!installation?.graph || !installation.images) {
+  if (!installation?.graph || !installation.images)
     throw new StoresDisagreeError('These stores are not set up: start the service first');
-  }
-  requireKinds(installation, { graph, images });
+  await checkInstallation(db, { graph, images });
   requireClaimedBy(installation, 'graph', graph.kind, await graph.claimedBy());
   requireClaimedBy(installation, 'images', images.kind, await images.claimedBy());
-}
-
-interface Step {
-  subject: string;
-  /** The approximate number of items to check, 0 if unknown. */
-  expected: number;
-  check(context: CheckContext): Promise<void>;
-}
-
-/** Returns the checks in the order of the rules. A graph in tables has no nodes, so no row can lack one. */
-function listSteps({ graph }: CheckContext['stores'], rows: RowCounts): Step[] {
-  const rowChecks: Step[] = [
-    { subject: 'accounts', expected: rows.accounts, check: (context) => checkRows(context, PEOPLE) },
-    { subject: 'posts', expected: rows.posts, check: (context) => checkRows(context, POSTS) },
-  ];
-  return [
-    { subject: 'ids', expected: 0, check: checkIds },
-    { subject: 'people in the graph', expected: rows.accounts, check: (context) => checkNodes(context, PEOPLE) },
-    { subject: 'posts in the graph', expected: rows.posts, check: (context) => checkNodes(context, POSTS) },
-    ...(graph.hasNodes ? rowChecks : []),
-    { subject: 'stored images', expected: rows.pictures + rows.images, check: checkStoredImages },
-    { subject: 'pictures', expected: rows.pictures, check: (context) => checkReferencedImages(context, PICTURES) },
-    {
-      subject: 'images of posts',
-      expected: rows.images,
-      check: (context) => checkReferencedImages(context, POST_IMAGES),
-    },
-    { subject: 'stored bytes', expected: 0, check: checkStoredBytes },
-    { subject: 'outbox', expected: 0, check: checkOutbox },
-  ];
-}
-
-interface RowCounts {
-  accounts: number;
-  pictures: number;
-  posts: number;
-  images: number;
-}
-
-async function countRows(db: Database): Promise<RowCounts> {
-  const { rows } = await sql<RowCounts>`
-    select * from
-      (select count(*) as accounts, count(picture) as pictures from accounts) a,
-      (select count(*) as posts, count(image) as images from posts) p`.execute(db);
-  return rows[0] ?? { accounts: 0, pictures: 0, posts: 0, images: 0 };
 }

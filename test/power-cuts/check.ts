@@ -5,7 +5,7 @@ import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
 import { HIGH_RATE_LIMITS } from '../support/processes.js';
 import { drainOutbox } from '../support/store-contents.js';
-import { findingsByRule, verifyStores } from '../support/store-fixtures.js';
+import { findDifferences } from '../support/store-fixtures.js';
 import { registerWith } from '../support/users.js';
 import { createThrowingSender, type Expected, responseTo } from './facts.js';
 
@@ -22,8 +22,8 @@ const send = createThrowingSender(service.url);
 const faults: string[] = [];
 
 await drainOutbox(service.stores);
-for (const [rule, { found, examples }] of Object.entries(findingsByRule(await verifyStores(service.stores))))
-  faults.push(`verify: ${rule}: ${found} violations: ${examples[0]}`);
+for (const [title, keys] of Object.entries(await findDifferences(service.stores)))
+  faults.push(`verify: ${title}: ${keys.length}, such as ${keys[0]}`);
 
 for (const { read, allowed } of expected) {
   const response = await responseTo(send, read);

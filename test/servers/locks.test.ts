@@ -18,9 +18,7 @@ import type { DatabaseTransaction } from '../../db/postgres/index.js';
 import { lockExclusive, lockShared } from '../../db/postgres/locks.js';
 import { createSession, deleteOtherSessions, touchSessions, trimSessions } from '../../db/sessions.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { createRepair } from '../../scripts/verify/repair.js';
-import { createFindings } from '../../scripts/verify/rules.js';
-import { checkStoredBytes } from '../../scripts/verify/stored-bytes.js';
+import { recalculateStoredBytes } from '../../scripts/verify/stored-bytes.js';
 import { expectConsistentStores } from '../support/consistency.js';
 import { listImageNames } from '../support/image-store.js';
 import { beginTransaction, needsNeo4j } from '../support/neo4j-graph.js';
@@ -34,7 +32,7 @@ import {
   repeat,
   withoutDelivery,
 } from '../support/store-fixtures.js';
-import { freshStores, needsServers, openTestStores, queryGraph, silentLog } from '../support/stores.js';
+import { freshStores, needsServers, openTestStores, queryGraph } from '../support/stores.js';
 import { until } from '../support/until.js';
 
 /** Short, so that a statement that waits for a lock fails soon. Long enough for other statements on a busy machine. */
@@ -524,12 +522,10 @@ t.test('locks', needsServers, async (t) => {
   t.test('a repair of stored bytes waits for an upload, and includes it', async (t) => {
     const user = await account();
     await db.updateTable('accounts').set({ stored_bytes: 7 }).where('id', '=', user).execute();
-    const repair = createRepair(otherStores, silentLog);
     const { repairing } = await db.transaction().execute(async (trx) => {
       await lockShared(trx, { accounts: [user] });
       await trx.insertInto('posts').values({ title: 'T', text: 'T', author_id: user, image_bytes: 5 }).execute();
-      const context = { stores: otherStores, findings: createFindings(), repair, pageSize: 10 };
-      const repairing = checkStoredBytes({ ...context, track: (pages) => pages });
+      const repairing = recalculateStoredBytes(otherStores.db, user);
       await Promise.race([untilWaiting(1), repairing]);
       return { repairing };
     });

@@ -38,14 +38,9 @@ async function writeVariables(t: Test, variables: NodeJS.ProcessEnv): Promise<st
   return file;
 }
 
-/** Runs `npm run move`, and kills it once `killWhen` accepts its output. */
-export async function runMove(
-  t: Test,
-  source: NodeJS.ProcessEnv,
-  target: NodeJS.ProcessEnv,
-  killWhen: (output: string) => boolean = () => false,
-) {
-  return runCommand(t, ['move/index', '--to', await writeVariables(t, target)], source, killWhen);
+/** Runs `npm run move`. */
+export async function runMove(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.ProcessEnv) {
+  return runCommand(t, ['move/index', '--to', await writeVariables(t, target)], source);
 }
 
 export const KEYED_POST: RequestOptions = {

@@ -50,19 +50,13 @@ export function spawnService(
   return spawnNode(t, [...nodeArguments, entry], { PORT: '0', OPS_PORT: '0', ...environment });
 }
 
-/**
- * Runs a command to its end, or kills it once `killWhen` accepts its output. Returns its output, and its exit code or the
- * signal that ended it.
- */
+/** Runs a command to its end. Returns its output, and its exit code or the signal that ended it. */
 export async function runCommand(
   t: Lifetime,
   [name, ...args]: readonly [string, ...string[]],
   environment: NodeJS.ProcessEnv,
-  killWhen: (output: string) => boolean = () => false,
 ) {
   const { child, output } = spawnNode(t, [script(name), ...args], environment);
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', () => killWhen(output()) && child.kill('SIGKILL'));
   const [code, signal] = await once(child, 'close');
   return { code: code ?? signal, output: output() };
 }

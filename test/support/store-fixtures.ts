@@ -5,7 +5,8 @@ import { type EntityReference, enqueue, type OutboxEntry } from '../../db/outbox
 import type { ImageFile } from '../../db/outbox/pending-images.js';
 import { createPost, type PostCreation } from '../../db/post-writes.js';
 import type { Stores } from '../../db/stores.js';
-import { type VerifyResult, verify } from '../../scripts/verify/verify.js';
+import { repair } from '../../scripts/verify/repair.js';
+import { verify } from '../../scripts/verify/verify.js';
 import { newImageName, writeUpload } from './image-store.js';
 import { emptyGraph, freshStores, onServices, openTestStores, silentLog } from './stores.js';
 
@@ -25,16 +26,17 @@ export async function openStoresWithoutRelay(t: Test, environment?: NodeJS.Proce
   return stores;
 }
 
-export const verifyStores = (stores: Stores, repair = false) =>
-  verify(stores, { repair, log: silentLog, pageSize: PAGE_SIZE });
-
-/** Returns, by rule name, the numbers of violations found and repaired, and examples. */
-export const findingsByRule = ({ findings }: VerifyResult) =>
-  Object.fromEntries(
-    findings
-      .filter(({ found }) => found > 0)
-      .map(({ name, found, repaired, examples }) => [name, { found, repaired, examples }]),
+/** Returns the ids and names that `npm run verify` finds, by the title of the finding. */
+export async function findDifferences(stores: Stores): Promise<Record<string, (number | string)[]>> {
+  const findings = await verify(stores, undefined, PAGE_SIZE);
+  return Object.fromEntries(
+    findings.filter(({ keys }) => keys.length > 0).map(({ title, keys }) => [title, keys.toSorted()]),
   );
+}
+
+/** Repairs what `npm run verify` finds. Returns the number of failures. */
+export const repairStores = async (stores: Stores): Promise<number> =>
+  repair(stores, await verify(stores, undefined, PAGE_SIZE), silentLog);
 
 /** Returns the stores with an outbox that delivers nothing, and the entries that writes give it. */
 export function withoutDelivery(stores: Stores): { stores: Stores; entries: OutboxEntry[] } {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-/** Adds the columns `changing` and `moved_to`, which record moves between stores: see `InstallationTable` in `schema.ts`. */
+/** Adds the column `moved_to`, see `InstallationTable` in `schema.ts`, and `changing`, which only earlier versions used. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('installation')
