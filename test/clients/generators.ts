@@ -1,3 +1,4 @@
+import { delimiter } from 'node:path';
 import { go, java, type Language, others, python, typescript } from './languages.js';
 
 export interface Client {
@@ -9,6 +10,10 @@ export interface Client {
    * `generated/types.ts`, which is copied into the folder.
    */
   command?: string;
+  /** Replaces the `compile` commands of the language. */
+  compile?: string[][];
+  /** Replaces the `env` of the language. */
+  env?: NodeJS.ProcessEnv;
 }
 
 const openapiGeneratorCommand = (name: string, options: string[] = []) =>
@@ -28,6 +33,16 @@ export const clients: Client[] = [
     command: 'openapi-ts -i openapi.yaml -o client',
   },
   {
+    name: 'orval-fetch',
+    language: typescript,
+    command: 'orval --config orval.config.mjs',
+  },
+  {
+    name: 'orval-axios',
+    language: typescript,
+    command: 'orval --config orval.config.mjs',
+  },
+  {
     name: 'typescript-fetch',
     language: typescript,
     command: openapiGeneratorCommand('typescript-fetch'),
@@ -39,16 +54,34 @@ export const clients: Client[] = [
       'openapi-python-client generate --path openapi.yaml --output-path client --overwrite --meta none --config config.yaml',
   },
   {
+    name: 'openapi-generator',
+    language: python,
+    command: openapiGeneratorCommand('python'),
+    compile: [
+      ['mypy', '--config-file', '../mypy.ini', 'main.py'],
+      ['mypy', '--config-file', 'client/pyproject.toml', 'client/openapi_client'],
+    ],
+    env: { PYTHONPATH: `..${delimiter}client`, MYPYPATH: `..${delimiter}client` },
+  },
+  {
     name: 'oapi-codegen',
     language: go,
     command: 'go tool oapi-codegen -generate types,client -package client -o client/client.go openapi.yaml',
   },
   {
     name: 'openapi-generator',
+    language: go,
+    command: openapiGeneratorCommand('go', [
+      `--additional-properties=packageName=client,withGoMod=false,${ALLOW_UNKNOWN_FIELDS}`,
+      '--global-property=apiTests=false',
+    ]),
+  },
+  {
+    name: 'openapi-generator',
     language: java,
     command: openapiGeneratorCommand('java', [`--additional-properties=${ALLOW_UNKNOWN_FIELDS}`]),
   },
-  ...['go', 'python', 'kotlin', 'swift6', 'rust', 'csharp'].map((name) => ({
+  ...['kotlin', 'swift6', 'rust', 'csharp'].map((name) => ({
     name,
     language: others,
     command: openapiGeneratorCommand(name),

@@ -11,10 +11,10 @@ export async function prepare(language: Language, clients: readonly Client[]): P
   if (language !== others) await cp(sources(language.name), workingCopy(language.name), { recursive: true });
 }
 
-const runOptions = ({ language, name }: Client, variables: NodeJS.ProcessEnv = {}) => ({
+const runOptions = ({ language, name, env }: Client, variables: NodeJS.ProcessEnv = {}) => ({
   cwd: workingCopy(language.name, name),
   env: {
-    ...language.env,
+    ...(env ?? language.env),
     PATH: [...(language.programs ?? []), process.env.PATH].join(delimiter),
     ...variables,
   },
@@ -36,7 +36,7 @@ export async function generate(client: Client, document: string): Promise<void> 
 
 /** Compiles a client together with the scenario. */
 export async function compile(client: Client): Promise<void> {
-  for (const command of client.language.compile ?? []) await run(command, runOptions(client));
+  for (const command of client.compile ?? client.language.compile ?? []) await run(command, runOptions(client));
 }
 
 /** The lines that the scenario prints: the names of its steps. */
