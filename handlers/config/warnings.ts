@@ -64,6 +64,8 @@ const MAX_TYPOS = 2;
 export function misspelledVariables(environment: NodeJS.ProcessEnv): string[] {
   const candidates = VARIABLE_NAMES.filter(({ length }) => length >= MIN_COMPARED_LENGTH);
   return Object.keys(environment).flatMap((name) => {
+    if (name === 'WORKERS')
+      return ['WORKERS is no longer a variable of this service. Start several processes instead.'];
     // Container platforms derive names such as NEO4J_PORT, which is similar to NEO4J_POOL, from those of other services.
     if (VARIABLE_NAMES.includes(name) || name.endsWith('_PORT')) return [];
     const known = closestMatch(name, candidates, { maxDistance: MAX_TYPOS });

@@ -4,6 +4,7 @@ import { pathsIn } from '../../db/support/data-directory.js';
 import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import type { TokenKey } from '../../handlers/config/variables.js';
+import { misspelledVariables } from '../../handlers/config/warnings.js';
 import { readTokenKeys } from '../../handlers/security/token-keys.js';
 import { requireDatabase } from '../support/bare-stores.js';
 import { runCommand } from '../support/command.js';
@@ -24,7 +25,9 @@ async function moveTo(path: string): Promise<void> {
     throw new CommandError(`--to: ${message}`);
   });
   const variables = parseEnv(file) as NodeJS.ProcessEnv;
-  // Without any of them, for example because of a typo, the target would be the default of DATA_DIR.
+  const misspelled = misspelledVariables(variables);
+  if (misspelled.length > 0) throw new CommandError(`${path}: ${misspelled.join(' ')}`);
+  // Without any of them, the target would be the default of DATA_DIR.
   if (!STORE_VARIABLES.some((name) => variables[name]))
     throw new CommandError(`${path} sets none of the variables ${STORE_VARIABLES.join(', ')}`);
   const target = readTarget(path, variables);

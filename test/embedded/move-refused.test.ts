@@ -66,12 +66,13 @@ t.test('mixing or splitting installations is refused in one line, before anythin
   );
 });
 
-t.test('refuses a file that selects no store', async (t) => {
+t.test('refuses a file that selects no store, or in which a variable is misspelled', async (t) => {
   const source = await embeddedVariables(t);
-  const target = { DATABSE_URL: 'postgres://db.example/social', ...SHARED_VARIABLES };
-  const { code, output } = await runMove(t, source, target);
-  t.equal(code, 1);
-  t.match(output, /^\S+target\.env sets none of the variables DATA_DIR, DATABASE_URL, NEO4J_URI, S3_BUCKET\n$/);
+  const refuse = async (variables: NodeJS.ProcessEnv, message: RegExp) =>
+    t.match(await runMove(t, source, { ...SHARED_VARIABLES, ...variables }), { code: 1, output: message });
+  await refuse({}, /^\S+target\.env sets none of the variables DATA_DIR, DATABASE_URL, NEO4J_URI, S3_BUCKET\n$/);
+  const DATABSE_URL = 'postgres://db.example/social';
+  await refuse({ DATA_DIR: '/nowhere', DATABSE_URL }, /^\S+target\.env: DATABSE_URL is not .+ mean DATABASE_URL\?\n$/);
 });
 
 t.test('does not mistake an older copy of the source for the result of a move', async (t) => {

@@ -225,6 +225,9 @@ t.test('names variables whose names are similar to those of the service, and no 
     const line = `${name} is not a variable of this service. Did you mean ${known}?`;
     t.same(misspelledVariables({ [name]: 'hush' }), [line]);
   }
+  t.match(misspelledVariables({ WORKERS: '4' }), [
+    'WORKERS is no longer a variable of this service. Start several processes instead.',
+  ]);
   const others = [
     'HOME',
     'PATH',
