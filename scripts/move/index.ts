@@ -3,6 +3,7 @@ import { parseEnv } from 'node:util';
 import { pathsIn } from '../../db/support/data-directory.js';
 import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
+import { loadSecretFiles } from '../../handlers/config/secret-files.js';
 import type { TokenKey } from '../../handlers/config/variables.js';
 import { misspelledVariables } from '../../handlers/config/warnings.js';
 import { readTokenKeys } from '../../handlers/security/token-keys.js';
@@ -25,6 +26,7 @@ async function moveTo(path: string): Promise<void> {
     throw new CommandError(`--to: ${message}`);
   });
   const variables = parseEnv(file) as NodeJS.ProcessEnv;
+  loadSecretFiles(variables);
   const misspelled = misspelledVariables(variables);
   if (misspelled.length > 0) throw new CommandError(`${path}: ${misspelled.join(' ')}`);
   // Without any of them, the target would be the default of DATA_DIR.

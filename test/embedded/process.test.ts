@@ -78,6 +78,7 @@ t.test('fails to start, with one line, if a directory, address, port or bucket c
   const { url } = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
   const { port } = new URL(url);
   const refused: [environment: NodeJS.ProcessEnv, text: RegExp][] = [
+    [{ TOKEN_KEYS_FILE: '/nowhere' }, /^TOKEN_KEYS_FILE: ENOENT.*'\/nowhere'$/m],
     [{ DATA_DIR: '/dev/null/x' }, /^DATA_DIR cannot be used: .+\/dev\/null\/x/],
     [{ DATA_DIR: '/dev/null' }, /^DATA_DIR cannot be used: .+\/dev\/null/],
     [{ DATA_DIR: '/proc/x/y' }, /^DATA_DIR cannot be used: .+\/proc/],

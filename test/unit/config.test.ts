@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { ConfigError, readConfig, VARIABLE_NAMES } from '../../handlers/config/index.js';
+import { loadSecretFiles } from '../../handlers/config/secret-files.js';
 import { configWarnings, misspelledVariables } from '../../handlers/config/warnings.js';
 import { startAndFail } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
@@ -239,6 +240,25 @@ t.test('names variables whose names are similar to those of the service, and no 
     'DATABASE_HOST',
   ];
   t.same(misspelledVariables(Object.fromEntries([...VARIABLE_NAMES, ...others].map((name) => [name, 'x']))), []);
+});
+
+t.test('reads a secret variable from the file in NAME_FILE', async (t) => {
+  const directory = t.testdir({ keys: `one:${SECRET}\n`, password: ' two lines \n\r\n' });
+  const variables: NodeJS.ProcessEnv = {
+    TOKEN_KEYS_FILE: join(directory, 'keys'),
+    NEO4J_PASSWORD_FILE: join(directory, 'password'),
+    REDIS_URL_FILE: '',
+    PORT_FILE: join(directory, 'keys'),
+  };
+  loadSecretFiles(variables);
+  t.match(variables, {
+    TOKEN_KEYS: `one:${SECRET}`,
+    NEO4J_PASSWORD: ' two lines \n',
+    REDIS_URL: undefined,
+    PORT: undefined,
+  });
+  t.throws(() => loadSecretFiles(variables), { message: 'TOKEN_KEYS_FILE: must not be set together with TOKEN_KEYS' });
+  t.throws(() => loadSecretFiles({ DATABASE_URL_FILE: directory }), { message: /^DATABASE_URL_FILE: EISDIR/ });
 });
 
 t.test('warns once about each questionable setting, and not about its safe alternative', async (t) => {
