@@ -571,7 +571,7 @@ export interface components {
          */
         DisplayName: string;
         /**
-         * @description A username of at most 50 characters, unique under NFKC case folding. It must not contain whitespace, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists the forbidden characters of the Basic Multilingual Plane. Forbidden characters beyond it, such as U+E0001, are rejected too.
+         * @description A username of at most 50 characters, unique under NFKC case folding. It must not contain whitespace, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists most forbidden characters. The others, such as U+FFFC and U+E0001, are rejected too.
          * @example mira
          */
         ChosenUsername: string;
