@@ -26,6 +26,9 @@ def correct_body(operation: str, body: dict, part_types: dict[str, str], user: U
     """Changes a body that matches the schema so that it also follows the other rules."""
     if "username" in body:
         body["username"] = without_invisible_characters(body["username"])
+    for name in ("name", "title", "text"):
+        if name in body:
+            body[name] = with_a_visible_character(body[name])
     if operation == "register":
         body["password"] = strong_password(body["username"], body["email"])
     if operation == "deleteAccount":
@@ -75,8 +78,8 @@ def ensure_change(body: dict) -> None:
         body["remove_image"] = True
 
 
-# Khitan and Egyptian fillers, and the musical null notehead.
-BLANK_LETTERS = "\U00013441\U00013442\U00016fe4\U0001d159"
+# The object replacement character, Khitan and Egyptian fillers, and the musical null notehead.
+BLANK_LETTERS = "\ufffc\U00013441\U00013442\U00016fe4\U0001d159"
 
 
 def is_invisible(character: str) -> bool:
@@ -90,8 +93,13 @@ def is_invisible(character: str) -> bool:
 
 
 def without_invisible_characters(username: str) -> str:
-    """Replaces the invisible characters beyond the Basic Multilingual Plane. The pattern excludes all others."""
+    """Replaces the invisible characters that the pattern does not exclude."""
     return "".join("x" if is_invisible(character) else character for character in username)
+
+
+def with_a_visible_character(text: str) -> str:
+    """Replaces the first character of a text in which no ASCII character is visible, because all others may be invisible."""
+    return text if any("!" <= character <= "~" for character in text) else "x" + text[1:]
 
 
 def strong_password(username: str, email: str) -> str:
