@@ -90,7 +90,8 @@ export async function repeatUntilSettled<Result>(
 /** Starts a proxy that sends each request to the next one of the services, and returns its URL. */
 export async function startBalancer(t: Test, urls: readonly string[]): Promise<string> {
   let count = 0;
-  const balancer = createServer((incoming, outgoing) => {
+  // Without a timeout, no connection is closed in the moment in which the client sends a request on it.
+  const balancer = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     const { method, url: path, rawHeaders: headers } = incoming;
     count += 1;
     const { hostname, port } = new URL(urls[count % urls.length] ?? '');
