@@ -167,7 +167,7 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
     processes[0]?.child.kill('SIGSTOP');
     let answered = 0;
     await until(async () => {
-      // While the process is in the rotation, it gets every second request.
+      // While the process is in the rotation, it gets about every second request.
       const request = send('GET', '/auth/me', { token, signal: AbortSignal.timeout(1000) });
       const isAnswered = await request.then(({ status }) => status === 200).catch(() => false);
       answered = isAnswered ? answered + 1 : 0;
