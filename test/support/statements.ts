@@ -19,7 +19,8 @@ export function recordStatements(t: Test, onStatement?: (statement: Statement) =
     const result = query.apply(this, args);
     result?.then?.(
       ({ rows }: { rows: unknown[] }) => {
-        const statement = { text: String(args[0]), rows };
+        // A new connection sends its settings as an object.
+        const statement = { text: String(args[0].text ?? args[0]), rows };
         statements.push(statement);
         onStatement?.(statement);
       },
