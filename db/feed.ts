@@ -253,7 +253,7 @@ interface Slice {
  * Reads the next slice of a list. The query returns one row with JSON, because parsing thousands of rows would take too long.
  * It reads no content: PostgreSQL omits the columns of the subquery that are not used.
  */
-export async function readSlice(db: Database, position: ListPosition): Promise<Slice> {
+async function readSlice(db: Database, position: ListPosition): Promise<Slice> {
   const { ids, authors, privates, createdAt } = await db
     .selectFrom(selectList(db, position).limit(SLICE_POSTS).as('slice'))
     .select(({ fn }) => [

@@ -33,7 +33,7 @@ interface NewPost {
   storageMaxBytes: number;
 }
 
-export interface PostWriteStores extends ImageWriteStores {
+interface PostWriteStores extends ImageWriteStores {
   graph: Pick<SocialGraph, 'hasNodes'>;
 }
 

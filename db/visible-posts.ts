@@ -3,7 +3,7 @@ import type { Relations, RelationsQuery, ViewerLikes } from './relations.js';
 import { canSee, type FriendsLookup, isPublicOrOwn, isVisible } from './visibility.js';
 
 /** A post and its likes, as a viewer sees them. */
-export interface VisiblePost {
+interface VisiblePost {
   post: PostRow;
   likes: ViewerLikes;
 }

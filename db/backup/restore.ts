@@ -7,7 +7,7 @@ import { syncPath, syncTree } from '../support/durable-files.js';
 import { checkArchive } from './archive.js';
 
 /** The target directory of a restore contains data that the restore would overwrite. */
-export class DataDirectoryNotEmptyError extends Error {
+class DataDirectoryNotEmptyError extends Error {
   readonly code = 'data_directory_not_empty';
   override readonly name = 'DataDirectoryNotEmptyError';
 }

@@ -28,7 +28,7 @@ const PROBE_INTERVAL_MS = 250;
 /** The maximum time that the breaker waits for the warm-up before it closes. */
 const WARM_UP_TIMEOUT_MS = 120_000;
 
-export interface CircuitBreaker {
+interface CircuitBreaker {
   /** Whether the store is unavailable, so that every call fails immediately. */
   readonly isOpen: boolean;
   /**

@@ -12,9 +12,9 @@ import { trackMethods } from './methods.js';
 export type HealthChecks = Readonly<Partial<Record<StoreName, () => Promise<unknown>>>>;
 
 /** By store name: whether the store responded to its health check, and how long the check took. */
-export type StoreStates = Readonly<Record<string, { ok: boolean; ms: number }>>;
+type StoreStates = Readonly<Record<string, { ok: boolean; ms: number }>>;
 
-export interface OpsServer {
+interface OpsServer {
   server: FastifyInstance;
   /** Makes `/readyz` respond with 503, because the service is stopping. */
   drain(): void;

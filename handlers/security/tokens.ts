@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { TokenKeys } from '../config/variables.js';
 
 /** The claims of a token that identify its account and session. */
-export interface TokenClaims {
+interface TokenClaims {
   accountId: number;
   sessionId: string;
   tokenVersion: number;

@@ -20,7 +20,7 @@ export interface Comparison {
   other: Measurement[];
 }
 
-export type ComparedServers = Record<'service' | 'baseline', BenchServer> & { other: BenchServer | undefined };
+type ComparedServers = Record<'service' | 'baseline', BenchServer> & { other: BenchServer | undefined };
 
 /** Alternates between the servers, so that changes in the machine's state affect all of them equally. */
 export async function compare(

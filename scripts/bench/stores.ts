@@ -8,7 +8,7 @@ import { CommandError } from '../support/command-error.js';
 const variables = process.env;
 
 /** The stores that are measured: real servers if their variables are set, for example by `npm run services -- run`. */
-export const STACK = variables.DATABASE_URL === undefined ? 'embedded' : 'services';
+const STACK = variables.DATABASE_URL === undefined ? 'embedded' : 'services';
 
 const [DATABASE, DATABASE_COPY, BUCKET] = ['bench', 'bench_copy', 'bench'];
 

@@ -147,9 +147,8 @@ export const publicProfile = (users: TestUsers) =>
 /** Returns the ids of a list, in order. */
 export const idsOf = <Id = number>(entries: readonly { id: Id }[]): Id[] => entries.map(({ id }) => id);
 
-/** The fields of a profile, as `fieldsOf` returns them, for users who may see all of it and for others. */
+/** The fields of a profile, as `fieldsOf` returns them, for users who may see all of it. */
 export const FULL_PROFILE_FIELDS = 'id name private profile_link username';
-export const BRIEF_PROFILE_FIELDS = 'id name username';
 /** The fields of a post in a list, as `fieldsOf` returns them. */
 export const POST_FIELDS = 'author_id author_username created_at id image like_count liked_by_me text title';
 

@@ -1,5 +1,5 @@
 import type { Log } from '../../db/support/log.js';
-import { printableError } from '../support/command.js';
+import { firstErrorOf, printableError } from '../support/command.js';
 
 /** The result of a check. The detail states what was found, or what to do. */
 export type Finding = { result: 'ok' | 'warning' | 'failed'; detail: string };
@@ -35,7 +35,6 @@ export async function runChecks(...checks: readonly Check[]): Promise<CheckRow[]
 
 /** Returns one line without secrets: the errors of stores name hosts and users, but no passwords. */
 export function messageOf(error: unknown): string {
-  // A failed connection to a name with several addresses has no message of its own.
-  const printable = printableError(error instanceof AggregateError ? error.errors[0] : error);
+  const printable = printableError(firstErrorOf(error));
   return (printable instanceof Error ? printable.message : String(printable)).replace(/\s+/g, ' ').trim();
 }

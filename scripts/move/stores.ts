@@ -8,7 +8,7 @@ import { claimDataDirectory, type DataDirectory, pathsIn } from '../../db/suppor
 import type { Log } from '../../db/support/log.js';
 
 /** Where the stores of a configuration are, without credentials. */
-export interface StoreLocations {
+interface StoreLocations {
   postgres: string;
   graph: string;
   images: string;

@@ -31,12 +31,13 @@ export const integerFrom = (minimum: number) => (text: string) => {
   return value;
 };
 
+/** Returns the first of several errors: a failed connection to a name with several addresses has no message of its own. */
+export const firstErrorOf = (error: unknown): unknown => (error instanceof AggregateError ? error.errors[0] : error);
+
 /** Returns the message of an error that the user can fix, and any other error unchanged, to be printed with its stack. */
 export function printableError(error: unknown): unknown {
   if (error instanceof StoreUnavailableError) {
-    const { cause } = error;
-    // A failed connection to a name with several addresses has no message of its own.
-    const reason = cause instanceof AggregateError ? cause.errors[0] : cause;
+    const reason = firstErrorOf(error.cause);
     return reason instanceof Error ? `${error.message}: ${reason.message}` : error.message;
   }
   if (!(error instanceof Error)) return error;

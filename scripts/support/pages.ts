@@ -5,7 +5,7 @@ import type { Progress } from './progress.js';
 export const BELOW_ALL_IDS = Number.MIN_SAFE_INTEGER;
 
 /** Returns the first `limit` items after an id, in the order of their ids. */
-export type ReadPage<Item> = (after: number, limit: number) => Promise<Item[]>;
+type ReadPage<Item> = (after: number, limit: number) => Promise<Item[]>;
 
 /** Yields all items in pages. Each item is an id or has one. Each page starts after the last id of the previous page. */
 export async function* paginate<Item extends number | { id: number }>(

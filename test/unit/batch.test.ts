@@ -71,15 +71,21 @@ t.test('a failed batch rejects only its own calls', async (t) => {
   t.equal(await later, 4, 'the next batch succeeds');
 });
 
-t.test('a batch whose store reports that it is unavailable does not reject the calls that wait', async (t) => {
-  const { batches, load } = controlledLoader();
-  const results = [];
+/** Starts three loads, one in each iteration of the event loop: two batches run, and the third load waits. */
+async function loadThree(load: (key: number) => Promise<number>): Promise<Promise<number>[]> {
+  const results: Promise<number>[] = [];
   for (const key of [1, 2, 3]) {
     const result = load(key);
     result.catch(() => undefined);
     results.push(result);
     await nextIteration();
   }
+  return results;
+}
+
+t.test('a batch whose store reports that it is unavailable does not reject the calls that wait', async (t) => {
+  const { batches, load } = controlledLoader();
+  const results = await loadThree(load);
   batches[0]?.fail(new StoreUnavailableError('postgres', { responded: true }));
   await t.rejects(Promise.resolve(results[0]), StoreUnavailableError);
   await nextIteration();
@@ -90,14 +96,7 @@ t.test('a batch whose store reports that it is unavailable does not reject the c
 
 t.test('a batch whose store does not respond also rejects the calls that wait', async (t) => {
   const { batches, keys, load } = controlledLoader();
-  const results = [];
-  for (const key of [1, 2, 3]) {
-    const result = load(key);
-    result.catch(() => undefined);
-    results.push(result);
-    await nextIteration();
-  }
-  const [first, second, waiting] = results;
+  const [first, second, waiting] = await loadThree(load);
   batches[0]?.fail(new StoreUnavailableError('postgres'));
   for (const result of [first, waiting]) await t.rejects(Promise.resolve(result), StoreUnavailableError);
   t.same(keys(), [[1], [2]], 'no batch was started for the waiting call');

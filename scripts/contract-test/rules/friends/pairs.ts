@@ -58,7 +58,7 @@ export const pairRule = (id: string, sentence: string, check: (pair: Pair, users
     }
   });
 
-export const includesId = ({ body }: CheckedResponse, id: number) => idsOf(body).includes(id);
+const includesId = ({ body }: CheckedResponse, id: number) => idsOf(body).includes(id);
 
 /** What the lists of the two users contain. The receiver of a request sees it, the sender does not. */
 const SEEN_BY_PAIR = {
