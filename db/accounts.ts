@@ -97,14 +97,15 @@ export interface Credentials {
   tokenVersion: number;
 }
 
-/** Returns the credentials of an account, or undefined if it does not exist. */
+/** Returns the credentials of an account, or undefined if it does not exist or is disabled. */
 export async function findCredentials(
   db: Database,
   by: { id: number } | { email: string },
 ): Promise<Credentials | undefined> {
   const query = db
     .selectFrom('accounts')
-    .select(['id', 'password_hash as passwordHash', 'token_version as tokenVersion']);
+    .select(['id', 'password_hash as passwordHash', 'token_version as tokenVersion'])
+    .where('disabled_at', 'is', null);
   return ('id' in by ? query.where('id', '=', by.id) : query.where('email', '=', by.email)).executeTakeFirst();
 }
 
@@ -205,13 +206,19 @@ async function updateInTransaction(
   return { outcome: 'updated', account, entries };
 }
 
+type DeletedAccount = Pick<Credentials, 'id'> & Partial<Pick<Credentials, 'tokenVersion'>>;
+
 /** `stale`: the password has been changed since it was checked. */
 type AccountDeletion = { outcome: 'deleted' | 'stale' | 'accountDeleted' };
 
-/** Deletes an account with its sessions, posts, images and graph nodes. */
+/**
+ * Deletes an account with its sessions, posts, images and graph nodes.
+ *
+ * @param checked with a `tokenVersion`, the account is deleted only if its password has not been changed since the check
+ */
 export async function deleteAccount(
   { db, outbox }: { db: Database; outbox: Outbox },
-  checked: Credentials,
+  checked: DeletedAccount,
 ): Promise<AccountDeletion> {
   // Can deadlock with `trimSessions`, which locks the sessions in another order.
   const deletion = await retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checked)));
@@ -224,14 +231,14 @@ const MAX_POSTS_PER_STATEMENT = 5000;
 
 async function deleteInTransaction(
   trx: DatabaseTransaction,
-  { id, tokenVersion }: Credentials,
+  { id, tokenVersion }: DeletedAccount,
 ): Promise<WithEntries<AccountDeletion>> {
   // Waits for writes in progress that refer to the account, and blocks new ones.
   await lockExclusive(trx, { accounts: [id] });
   const account = await trx
     .deleteFrom('accounts')
     .where('id', '=', id)
-    .where('token_version', '=', tokenVersion)
+    .$if(tokenVersion !== undefined, (query) => query.where('token_version', '=', tokenVersion as number))
     .returning('picture')
     .executeTakeFirst();
   if (!account) return { outcome: (await findCredentials(trx, { id })) ? 'stale' : 'accountDeleted' };

@@ -12,7 +12,7 @@ interface AccountsTable {
   username_key: string;
   email: string;
   password_hash: string;
-  /** Incremented by every change of the password. Tokens with another version are rejected. */
+  /** Incremented when the password changes or the account is disabled. Tokens with another version are rejected. */
   token_version: Generated<number>;
   private: Generated<boolean>;
   /** The name of the stored image. */
@@ -22,6 +22,8 @@ interface AccountsTable {
   /** The total size of the picture and of the images of all posts. */
   stored_bytes: Generated<number>;
   created_at: CreatedAt;
+  /** When the operator disabled the account, which then has no sessions and cannot log in. Null otherwise. */
+  disabled_at: Time | null;
 }
 
 interface SessionsTable {

@@ -8,6 +8,7 @@ import { readFreeBytes } from '../db/postgres/free-space.js';
 import { openRedis } from '../db/redis.js';
 import { openStores, type Stores } from '../db/stores.js';
 import { Closers } from '../db/support/closers.js';
+import { createAdminActions } from './admin/index.js';
 import { type Config, ConfigError, urlOf } from './config/index.js';
 import type { AppContext } from './context.js';
 import { startControlServer } from './control.js';
@@ -80,7 +81,13 @@ export async function startService(config: Config, log: Logger): Promise<Service
     });
     const ops = buildOpsServer(checks, metrics, log);
     closers.add(() => ops.server.close());
-    const control = embedded && (await startControlServer(directory.control, embedded.backup, log));
+    const control =
+      embedded &&
+      (await startControlServer(
+        directory.control,
+        { backup: embedded.backup, admin: createAdminActions(context) },
+        log,
+      ));
     if (control) closers.add(control.close);
     const server = await buildServer(context, { document: await readDocument(), metrics, redis });
     closers.add(async () => {

@@ -1,61 +1,20 @@
-import { createWriteStream, statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { request } from 'node:http';
-import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { createBackup } from '../db/backup/create.js';
 import { readInstallation, requireNotMoved } from '../db/installation.js';
 import { openBareStores } from '../db/stores.js';
-import { DataDirectoryInUseError, pathsIn } from '../db/support/data-directory.js';
-import { moveFileDurably } from '../db/support/durable-files.js';
+import { DataDirectoryInUseError } from '../db/support/data-directory.js';
 import { readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
-import { BACKUP_PATH, controlSocketPath } from '../handlers/control.js';
+import { BACKUP_PATH } from '../handlers/control.js';
+import { archivePath, writeArchiveFile } from './support/archive-file.js';
 import { requireDatabase } from './support/bare-stores.js';
 import { runCommand } from './support/command.js';
 import { CommandError } from './support/command-error.js';
+import { requestControl } from './support/control-client.js';
 import { createServiceCommand } from './support/service-command.js';
 
-/** Requests the archive from the service that uses the data directory, through its control socket. */
-function requestArchive(dataDir: string): Promise<Readable> {
-  const socketPath = controlSocketPath(pathsIn(dataDir).control);
-  return new Promise((resolveArchive, reject) => {
-    const fail = (message: string) => reject(new CommandError(message));
-    request({ socketPath, path: BACKUP_PATH, method: 'POST' }, (response) => {
-      if (response.statusCode === 200) return resolveArchive(response);
-      // Otherwise the connection would delay the exit of this process until the service closes it.
-      response.resume();
-      if (response.statusCode === 409) return fail('Another backup is in progress: try again later');
-      fail(`The service responded to the request for a backup with ${response.statusCode}: see its log`);
-    })
-      .on('error', () => fail(`${dataDir} is in use by a process that does not serve backups: try again later`))
-      .end();
-  });
-}
-
-/** Writes the archive under a temporary name and renames it, so that a file with the final name is always complete. */
-async function writeArchive(archive: Readable, path: string): Promise<void> {
-  const partial = `${path}.part`;
-  await rm(partial, { force: true });
-  try {
-    // Mode 0600: the archive contains password hashes and the keys that sign tokens.
-    await pipeline(archive, createWriteStream(partial, { flags: 'wx', mode: 0o600 }));
-  } catch (error) {
-    await rm(partial, { force: true });
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ECONNRESET')
-      throw new CommandError('The service ended the backup before it was complete: see its log');
-    throw error;
-  }
-  await moveFileDurably(partial, path);
-}
-
 async function backUp({ to }: { to: string }): Promise<void> {
-  const path = resolve(to);
-  // The archive replaces a file of this name. It must not replace a device such as /dev/null, or a pipe.
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
-    throw new CommandError(`--to: ${path} exists and is not a file`);
+  const path = archivePath(to);
   const config = readConfig(process.env);
   const { stores } = config;
   if (stores.postgres) {
@@ -68,7 +27,9 @@ async function backUp({ to }: { to: string }): Promise<void> {
   try {
     const installation = opened && (await readInstallation(opened.db));
     if (installation) requireNotMoved(installation);
-    await writeArchive(opened ? Readable.from(createBackup(opened)) : await requestArchive(stores.dataDir), path);
+    // The archive contains password hashes and the keys that sign tokens.
+    const archive = opened ? Readable.from(createBackup(opened)) : await requestControl(stores.dataDir, BACKUP_PATH);
+    await writeArchiveFile(archive, path);
   } finally {
     await opened?.close();
   }

@@ -69,14 +69,8 @@ export async function readInput(request: FastifyRequest, operation: Operation, c
     const queryProblems = validateFields(validators[operation.id].query, query, 'query');
     const headers = validateHeaderParameters(request, operation);
     const body = validateBody(received, operation);
-    const bodyFields = body.fields ?? {};
-    const validated = {
-      fieldNames: [...Object.keys(bodyFields), ...(form?.problems ?? []).map(({ field }) => field)],
-      query: withoutProblems(query, queryProblems),
-      body: withoutProblems(bodyFields, body.problems),
-      texts: usableTexts(bodyFields, body.problems),
-    } satisfies Record<keyof ValidatedRequest<OperationId>, unknown>;
-    const ruleProblems = ruleOf[operation.id]?.(validated as never, user as never) ?? [];
+    const refusedFields = (form?.problems ?? []).map(({ field }) => field);
+    const ruleProblems = applyRules(operation, body, refusedFields, withoutProblems(query, queryProblems), user);
     const problems = [...queryProblems, ...headers.problems, ...body.problems, ...ruleProblems];
     if (problems.length > 0) throw badRequest(problems);
     const path = readPath(request, operation);
@@ -85,6 +79,31 @@ export async function readInput(request: FastifyRequest, operation: Operation, c
     await discard();
     throw error;
   }
+}
+
+/** Validates a JSON body as a request with it would be. Returns its fields. @throws HttpError 400 with all problems */
+export function readJsonBody(operation: Operation, value: Fields): Fields {
+  const body = validateBody({ kind: 'json', value }, operation);
+  const problems = [...body.problems, ...applyRules(operation, body)];
+  if (problems.length > 0) throw badRequest(problems);
+  return body.fields ?? {};
+}
+
+/** Returns the problems that `rules` find in a body and query. @param refusedFields fields that `body` does not contain */
+function applyRules(
+  operation: Operation,
+  { fields = {}, problems }: Validation,
+  refusedFields: readonly string[] = [],
+  query: Fields = {},
+  user?: AuthenticatedUser,
+): FieldProblem[] {
+  const validated = {
+    fieldNames: [...Object.keys(fields), ...refusedFields],
+    query,
+    body: withoutProblems(fields, problems),
+    texts: usableTexts(fields, problems),
+  } satisfies Record<keyof ValidatedRequest<OperationId>, unknown>;
+  return ruleOf[operation.id]?.(validated as never, user as never) ?? [];
 }
 
 const formOptionsOf = ({ config, uploadsDir, embedded }: AppContext): FormOptions => ({

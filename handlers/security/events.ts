@@ -7,14 +7,22 @@ type SecurityEvent =
   | 'password_rejected'
   | 'password_changed'
   | 'session_ended'
+  | 'account_created'
   | 'account_deleted'
+  | 'account_disabled'
+  | 'account_enabled'
+  | 'account_exported'
+  | 'post_deleted'
   | 'throttled';
 
 interface SecurityEventDetails {
   /** Undefined if the event belongs to no account, for example a login with an unknown email address. */
   accountId?: number | undefined;
-  /** The client's IP address. */
-  address: string;
+  postId?: number | undefined;
+  /** The client's IP address. Undefined for an action of the operator. */
+  address?: string;
+  /** The action of the operator, as in `npm run admin -- accounts disable`. */
+  command?: string;
   /** Why a session ended, or which limit was reached. */
   reason?: 'logout' | 'deleted' | 'others_deleted' | 'session_limit' | 'failed_passwords' | 'rate_limit' | undefined;
 }
@@ -31,8 +39,8 @@ export const securityEventCounts = (): ReadonlyMap<SecurityEvent, number> => cou
 export function logSecurityEvent(
   log: Pick<Log, 'info'>,
   event: SecurityEvent,
-  { accountId, address, reason }: SecurityEventDetails,
+  { accountId, postId, address, command, reason }: SecurityEventDetails,
 ): void {
   counts.set(event, (counts.get(event) ?? 0) + 1);
-  log.info({ event, accountId, address, reason }, 'security event');
+  log.info({ event, accountId, postId, address, command, reason }, 'security event');
 }

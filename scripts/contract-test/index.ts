@@ -1,18 +1,21 @@
-import { open, writeFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { createCommand, runCommand } from '../support/command.js';
+import { CommandError } from '../support/command-error.js';
 import { createProgressDisplay } from '../support/progress.js';
 import { version } from './client/index.js';
 import { junitReport } from './junit.js';
 import { jsonReport, textReport } from './report.js';
 import { run } from './run.js';
 import { selectRules } from './selection.js';
+import type { OperatorAccount } from './users.js';
 
 interface ContractTestOptions {
   baseUrl?: URL;
   only?: string[];
   skip?: string[];
   slow?: boolean;
+  accounts?: string;
   junit?: string;
   json?: string;
   list?: boolean;
@@ -34,6 +37,16 @@ function parseBaseUrl(text: string): URL {
   if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}${url.pathname}`)
     throw new InvalidArgumentError('It must be an http or https URL without query and credentials.');
   return url;
+}
+
+/** Reads a file with one account in JSON per line, as `npm run admin -- accounts create --json` prints it. */
+async function readAccounts(file: string): Promise<OperatorAccount[]> {
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  try {
+    return lines.map((line) => JSON.parse(line));
+  } catch {
+    throw new CommandError(`--accounts: ${file} must have one account in JSON per line`);
+  }
 }
 
 /** A second signal within this time is the same Ctrl-C, which npm has passed on too. */
@@ -85,6 +98,7 @@ async function main(options: ContractTestOptions, command: Command): Promise<num
   const result = await run({
     baseUrl,
     selects: (rule) => selected.includes(rule),
+    accounts: options.accounts === undefined ? undefined : await readAccounts(options.accounts),
     signal: interruptSignal(log),
     onProgress: (done, total) => progress.report('rules', done, total),
     log,
@@ -106,6 +120,7 @@ const command = createCommand(
   .option('--only <pattern...>', 'checks only these rules')
   .option('--skip <pattern...>', 'skips these rules')
   .option('--slow', 'also checks slow rules')
+  .option('--accounts <file>', 'uses these accounts, because registration is closed')
   .option('--junit <file>', 'writes a JUnit XML report')
   .option('--json <file>', 'writes a JSON report')
   .option('--list', 'prints the selected rules and exits')

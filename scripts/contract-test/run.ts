@@ -26,13 +26,15 @@ import { ExpectationError, SkippedError } from './expect.js';
 import { recognize } from './recognize.js';
 import type { Rule, Subject } from './rule.js';
 import { groups } from './rules/index.js';
-import { createAccountRegistry, createTestUsers, type TestUsers } from './users.js';
+import { createAccountRegistry, createTestUsers, type OperatorAccount, type TestUsers } from './users.js';
 
 /** `signal` ends the checks. The accounts are still deleted. */
 export interface RunSettings extends Omit<ClientOptions, 'observer'> {
   /** Returns whether to check a rule. */
   selects(rule: ListedRule): boolean;
   onProgress(done: number, total: number): void;
+  /** Accounts that the operator has created, for a service with closed registration. The run deletes them. */
+  accounts?: readonly OperatorAccount[] | undefined;
   /** Called before the accounts are deleted. Tests use it to look into the stores. */
   onRulesChecked?(): Promise<void>;
 }
@@ -94,7 +96,7 @@ export async function run(settings: RunSettings): Promise<RunResult> {
   // Every request and every wait adds a listener.
   setMaxListeners(0, signal);
 
-  const registry = createAccountRegistry();
+  const registry = createAccountRegistry(settings.accounts);
   const documentCheck = createDocumentCheck();
   const observer = { onResponse: documentCheck.onResponse, onExchange: registry.onExchange };
   const client = createClient({ ...settings, observer });
@@ -120,7 +122,7 @@ export async function run(settings: RunSettings): Promise<RunResult> {
   try {
     await recognize(client);
     settings.log(estimate(client.limits.states, total, selectedRules.length));
-    const users = createTestUsers(client);
+    const users = createTestUsers(client, settings.accounts);
     for (const subjects of selectedGroups) await Promise.all(subjects.map((subject) => checkSubject(subject, users)));
     for (const { id, operation } of selectedDocumentRules) {
       const verdict = await documentCheck.verdict(operation);
@@ -162,10 +164,12 @@ async function checkRule({ check }: Rule, users: TestUsers): Promise<Verdict> {
   return { ...verdict, seconds: (performance.now() - startedAt) / 1000 };
 }
 
-const verdictOfError = async (error: unknown): Promise<Verdict> =>
-  error instanceof SkippedError
-    ? { verdict: 'skipped', reason: error.message }
-    : { verdict: 'failed', failure: await failureOf(error) };
+async function verdictOfError(error: unknown): Promise<Verdict> {
+  if (error instanceof SkippedError) return { verdict: 'skipped', reason: error.message };
+  if (error instanceof ExpectationError && error.exchange?.received.body?.code === 'registration_closed')
+    return { verdict: 'skipped', reason: 'registration is closed' };
+  return { verdict: 'failed', failure: await failureOf(error) };
+}
 
 async function failureOf(error: unknown): Promise<Failure> {
   if (error instanceof NoResponseError) return { expected: 'a response', actual: error.message };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pLimit from 'p-limit';
 import { insertDashes } from '../support/insert-dashes.js';
 import type { CheckedResponse, ContractClient, ExchangeObserver, RequestContent, Send } from './client/index.js';
-import { ExpectationError, expectStatus } from './expect.js';
+import { ExpectationError, expectStatus, SkippedError } from './expect.js';
 
 /** A user, or an unauthenticated client, that sends requests. */
 export interface Requester {
@@ -14,6 +14,7 @@ export interface Requester {
   send(expected: number | number[], request: string, content?: RequestContent): Promise<CheckedResponse>;
 }
 
+/** The fields of a registration. */
 interface NewUser {
   name: string;
   username: string;
@@ -24,6 +25,11 @@ interface NewUser {
 export interface User extends Requester, NewUser {
   id: number;
   token: string;
+}
+
+/** An account that the operator of the service has created. */
+export interface OperatorAccount extends NewUser {
+  id: number;
 }
 
 interface Account extends Pick<User, 'id' | 'email' | 'password'> {
@@ -39,8 +45,10 @@ const normalizeEmail = (value: unknown) => String(value).trim().toLowerCase();
  * Observes the requests of a run, and records the credentials of every account for its deletion. It does not read raw bodies:
  * a rule that changes an email or password must send `json` or `form`, or leave a session that is valid.
  */
-export function createAccountRegistry() {
-  const accounts = new Map<number, Account>();
+export function createAccountRegistry(operatorAccounts: readonly OperatorAccount[] = []) {
+  const accounts = new Map<number, Account>(
+    operatorAccounts.map(({ id, email, password }) => [id, { id, email: normalizeEmail(email), password }]),
+  );
   const accountsByToken = new Map<string, Account>();
   let registeredCount = 0;
 
@@ -102,8 +110,13 @@ export function createAccountRegistry() {
 
 export type TestUsers = ReturnType<typeof createTestUsers>;
 
-/** Creates the users of a run, which rules share or register for themselves. */
-export function createTestUsers(client: ContractClient) {
+/**
+ * Creates the users of a run, which rules share or register for themselves.
+ *
+ * @param operatorAccounts accounts to use instead of registrations
+ */
+export function createTestUsers(client: ContractClient, operatorAccounts?: readonly OperatorAccount[]) {
+  const unusedAccounts = operatorAccounts && [...operatorAccounts];
   const sharedValues = new Map<string, Promise<unknown>>();
   const limitConcurrency = pLimit(MAX_CONCURRENT_HASHES);
   const createSender = (token?: string): Requester => ({
@@ -126,13 +139,22 @@ export function createTestUsers(client: ContractClient) {
   const login = ({ email, password }: Pick<NewUser, 'email' | 'password'>, headers: Record<string, string> = {}) =>
     anonymous.send(200, 'POST /auth/login', { json: { email, password }, headers });
 
-  /** Registers a new user and logs in. */
+  async function createAccount(): Promise<OperatorAccount> {
+    if (!unusedAccounts) {
+      const user = newUser();
+      return { ...user, id: (await anonymous.send(201, 'POST /auth/register', { json: user })).body.id };
+    }
+    const account = unusedAccounts.pop();
+    if (!account) throw new SkippedError('too few --accounts');
+    return account;
+  }
+
+  /** Registers a new user, or takes an account of the operator, and logs in. */
   const register = (): Promise<User> =>
     limitConcurrency(async () => {
-      const user = newUser();
-      const { body } = await anonymous.send(201, 'POST /auth/register', { json: user });
-      const { token } = (await login(user)).body;
-      return { ...user, id: body.id, token, ...createSender(token) };
+      const account = await createAccount();
+      const { token } = (await login(account)).body;
+      return { ...account, token, ...createSender(token) };
     });
 
   /** Returns the value with this key, which is created on first use and shared between rules. */

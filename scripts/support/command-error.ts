@@ -1,3 +1,8 @@
+/** An argument of a command cannot be used. The command exits with 2. */
+export class UsageError extends Error {
+  readonly code = 'usage_error';
+}
+
 /** An error that the user of a command can fix. It is printed without its stack. */
 export class CommandError extends Error {
   readonly code = 'command_error';

@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { StoreUnavailableError } from '../../db/support/errors.js';
+import { UsageError } from './command-error.js';
 
-/** The exit code after an unknown option, a surplus argument or an invalid value. */
+/** The exit code after an unknown option, a surplus argument or a value that cannot be used. */
 const WRONG_USAGE = 2;
 
 /** Creates the command that `npm run NAME` runs. Errors in its arguments are printed with its options. */
@@ -20,7 +21,7 @@ export async function runCommand(command: Command, errorCode = 1): Promise<void>
     await command.parseAsync();
   } catch (error) {
     console.error(printableError(error));
-    process.exitCode = errorCode;
+    process.exitCode = error instanceof UsageError ? WRONG_USAGE : errorCode;
   }
 }
 

@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { create, list } from 'tar';
 import { createBackup } from '../../db/backup/create.js';
+import type { AdminActions } from '../../handlers/admin/index.js';
 import { BACKUP_PATH, controlSocketPath, startControlServer } from '../../handlers/control.js';
 import { samples } from '../../scripts/contract-test/client/index.js';
 import { listImageNames, putBytes } from '../support/image-store.js';
@@ -47,6 +48,9 @@ const restore = (t: Test, file: string, dataDir: string) =>
 /** Adds a file of 200 MiB to the images, so that a backup takes a while. */
 const addLargeImage = (dataDir: string) =>
   writeFile(join(dataDir, 'images', `${'0'.repeat(32)}.png`), Buffer.alloc(200 * 2 ** 20));
+
+/** No test here runs an action of the operator. */
+const admin = {} as AdminActions;
 
 /** Kills a process once a file has at least this size. */
 async function killAtSize(child: ServiceProcess['child'], path: string, bytes: number): Promise<void> {
@@ -142,7 +146,7 @@ t.test('a backup ends when its client stops reading, and a second one meanwhile 
       hasEnded = true;
     }
   }
-  const server = await startControlServer(directory, backup, silentLog, { idleTimeoutMs: 100 });
+  const server = await startControlServer(directory, { backup, admin }, silentLog, { idleTimeoutMs: 100 });
   t.teardown(() => server.close());
   const requestBackup = async (): Promise<IncomingMessage> => {
     const client = request({ socketPath: controlSocketPath(directory), path: BACKUP_PATH, method: 'POST' }).end();
@@ -157,7 +161,7 @@ t.test('a backup ends when its client stops reading, and a second one meanwhile 
 
 t.test('a control socket whose path is too long is not created, not even under a truncated path', async (t) => {
   const parent = await temporaryDirectory(t);
-  const server = await startControlServer(join(parent, 'x'.repeat(110)), async function* () {}, silentLog);
+  const server = await startControlServer(join(parent, 'x'.repeat(110)), { async *backup() {}, admin }, silentLog);
   t.teardown(() => server.close());
   t.same(await readdir(parent), []);
 });

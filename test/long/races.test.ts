@@ -1,6 +1,8 @@
 import t from 'tap';
+import { createAdminActions } from '../../handlers/admin/index.js';
 import { expectConsistentStores } from '../support/consistency.js';
 import { checkContract, failuresIn } from '../support/contract-run.js';
+import { listImageNames } from '../support/image-store.js';
 import { picture } from '../support/picture.js';
 import { repeatUntilSettled, sendTwiceConcurrently, startBalancer, startRaceServices } from '../support/races.js';
 import { createPost, PASSWORD, type TestUser } from '../support/service.js';
@@ -15,6 +17,7 @@ import { needsServers } from '../support/stores.js';
 const { createUser, send, run, services } = await startRaceServices(t);
 const [{ stores }] = services;
 const { db } = stores;
+const actions = createAdminActions(services[0].context);
 
 /** The number of runs of the contract tests' races. Each run has two rounds of most of them. */
 const CONTRACT_RUNS = 3;
@@ -138,3 +141,42 @@ t.test('concurrent deliveries of one entity do not conflict', async (t) => {
     t.equal(deleted.status, 200);
   });
 });
+
+t.test('a login during a disabling, a reset or the end of sessions leaves no session of before', async (t) => {
+  const login = (email: string) => send('POST', '/auth/login', { json: { email, password: PASSWORD } });
+  const changes = [actions.disableAccount, actions.resetPassword];
+  await run(t, async (number) => {
+    const { id, email } = await createUser({ strong: true });
+    const change = changes[number % changes.length] ?? actions.disableAccount;
+    const logins = Array.from({ length: 4 }, () => login(email));
+    await change({ account: String(id) });
+    for (const { body } of await Promise.all(logins)) {
+      if (body.token) t.equal((await send('GET', '/auth/me', { token: body.token })).status, 401);
+    }
+    t.equal((await login(email)).status, 401);
+    t.equal((await actions.showAccount({ account: email })).sessions, 0);
+  });
+});
+
+t.test(
+  'an account that the operator deletes while it posts leaves no post, and no export that is incomplete',
+  async (t) => {
+    const { images } = stores;
+    await run(t, async () => {
+      const ada = await createUser();
+      await createPost(ada, { image: picture() });
+      const archive = await actions.exportAccount({ account: ada.email });
+      const exported = (async () => {
+        for await (const _ of archive);
+        return 'complete';
+      })().catch(({ code }) => code);
+      const posted = repeatUntilSettled(actions.deleteAccount({ account: ada.email }), () =>
+        ada.send('POST', '/posts/create', { form: { title: 'T', text: 'T', image: picture() } }),
+      );
+      t.match(await exported, /^(complete|account_deleted)$/);
+      await posted;
+      t.same(await db.selectFrom('posts').select('id').where('author_id', '=', ada.id).execute(), []);
+    });
+    t.same(await listImageNames(images), [], 'no image is left');
+  },
+);

@@ -1,0 +1,167 @@
+import { createInterface } from 'node:readline/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { AccountDetails, PostDetails } from '../../db/admin/accounts.js';
+import { archivePath, writeArchiveFile } from '../support/archive-file.js';
+import { integerFrom, runCommand } from '../support/command.js';
+import { UsageError } from '../support/command-error.js';
+import { createServiceCommand } from '../support/service-command.js';
+import { table } from '../support/table.js';
+import { withResult } from './actions.js';
+
+const DEFAULT_PAGE_SIZE = 50;
+
+const command = createServiceCommand(
+  'admin',
+  'Acts on accounts and posts as the operator, also while the service runs.',
+)
+  .configureHelp({ showGlobalOptions: true })
+  .option('--json', 'prints the result as JSON')
+  .option('--yes', 'does not ask before a deletion or the end of sessions');
+
+const isJson = () => command.opts<{ json?: boolean }>().json === true;
+
+/** Prints a result: as JSON if `--json` is given, otherwise as this text. */
+const print = (result: object, text: string) => console.log(isJson() ? JSON.stringify(result) : text);
+
+const cell = (value: unknown) => (value === null ? '-' : String(value).replace(/\s+/g, ' '));
+
+/** Formats an object as lines with the names of its fields and their values. */
+function describe(fields: object): string {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length));
+  return Object.entries(fields)
+    .map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`)
+    .join('\n');
+}
+
+const describeAccounts = (accounts: readonly AccountDetails[]) =>
+  table(
+    accounts.map(({ id, username, email, private: isPrivate, created_at, disabled_at, ...rest }) => ({
+      id: cell(id),
+      username,
+      email,
+      private: isPrivate ? 'yes' : 'no',
+      created: cell(created_at),
+      disabled: cell(disabled_at),
+      posts: cell(rest.posts),
+      'stored bytes': cell(rest.stored_bytes),
+      sessions: cell(rest.sessions),
+      'last use': cell(rest.last_used_at),
+    })),
+  );
+
+/** Asks on a terminal whether to continue. @throws UsageError without a terminal, unless `--yes` is given, or after a no */
+async function confirm(question: string): Promise<void> {
+  if (command.opts<{ yes?: boolean }>().yes) return;
+  if (!process.stdin.isTTY) throw new UsageError(`${question} Without a terminal, confirm with --yes`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`${question} [y/N] `).finally(() => terminal.close());
+  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('Nothing was changed');
+}
+
+const parseId = (text: string): number => {
+  const id = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(id)) throw new InvalidArgumentError('It must be an id.');
+  return id;
+};
+
+/** Adds a command with the argument `account`. */
+const forAccount = (parent: Command, name: string, description: string) =>
+  parent.command(name).description(description).argument('<account>', 'its id, @username or email address');
+
+const printPost = (post: PostDetails) => print(post, describe(post));
+
+const accounts = command.command('accounts').description('Lists, shows and changes accounts.');
+
+accounts
+  .command('list')
+  .description('Lists accounts by ascending id.')
+  .option('--search <text>', 'a part of the username, email address or name')
+  .option('--after <id>', 'continues after this id', parseId)
+  .option('--limit <n>', 'the maximum number of accounts', integerFrom(1), DEFAULT_PAGE_SIZE)
+  .action((page: { search?: string; after?: number; limit: number }) =>
+    withResult('listAccounts', page, (found) => {
+      print(found, found.length === 0 ? 'No account was found.' : describeAccounts(found));
+      const last = found.at(-1);
+      if (last && found.length === page.limit) console.error(`There may be more: --after ${last.id}`);
+    }),
+  );
+
+forAccount(accounts, 'show', 'Shows an account.').action((account: string) =>
+  withResult('showAccount', { account }, (details) => print(details, describe(details))),
+);
+
+accounts
+  .command('create')
+  .description('Creates an account, also while registration is closed, and prints its random password.')
+  .requiredOption('--name <name>', 'the name to display')
+  .requiredOption('--username <username>', 'the unique username')
+  .requiredOption('--email <address>', 'the email address to log in with')
+  .action((fields: { name: string; username: string; email: string }) =>
+    withResult('createAccount', fields, (created) => print(created, describe(created))),
+  );
+
+forAccount(accounts, 'reset-password', 'Sets and prints a random password, and ends all sessions.').action(
+  async (account: string) => {
+    await confirm(`Replace the password of ${account} and end all sessions?`);
+    await withResult('resetPassword', { account }, (reset) => print(reset, describe(reset)));
+  },
+);
+
+accounts
+  .command('end-sessions')
+  .description('Ends the sessions of an account, or of all accounts.')
+  .argument('[account]', 'its id, @username or email address')
+  .option('--all', 'ends the sessions of all accounts, for example after a restore')
+  .action(async (account: string | undefined, { all = false }: { all?: boolean }) => {
+    if ((account === undefined) !== all) throw new UsageError('Name an account, or give --all');
+    await confirm(all ? 'End the sessions of all accounts?' : `End all sessions of ${account}?`);
+    await withResult('endSessions', account === undefined ? {} : { account }, (result) =>
+      print(result, `Ended ${result.ended} sessions.`),
+    );
+  });
+
+forAccount(accounts, 'disable', 'Ends all sessions of an account and refuses its logins. Its content stays.').action(
+  (account: string) => withResult('disableAccount', { account }, (details) => print(details, describe(details))),
+);
+
+forAccount(accounts, 'enable', 'Allows the logins of a disabled account again.').action((account: string) =>
+  withResult('enableAccount', { account }, (details) => print(details, describe(details))),
+);
+
+forAccount(accounts, 'delete', 'Deletes an account with its posts, images, likes and friendships.').action(
+  async (account: string) => {
+    await confirm(`Delete the account ${account} with all its content?`);
+    await withResult('deleteAccount', { account }, (deleted) =>
+      print(deleted, `Deleted account ${deleted.id} (@${deleted.username}).`),
+    );
+  },
+);
+
+forAccount(accounts, 'export', 'Writes all data and images of an account to a tar archive.')
+  .requiredOption('--to <file>', 'the file to write')
+  .action((account: string, { to }: { to: string }) => {
+    const path = archivePath(to);
+    return withResult('exportAccount', { account }, async (archive) => {
+      await writeArchiveFile(archive, path);
+      print({ file: path }, `${to} is complete.`);
+    });
+  });
+
+const posts = command.command('posts').description('Shows and deletes posts of any author.');
+
+posts
+  .command('show')
+  .description('Shows a post.')
+  .argument('<id>', 'the id of the post', parseId)
+  .action((id: number) => withResult('showPost', { id }, printPost));
+
+posts
+  .command('delete')
+  .description('Deletes a post with its image and likes.')
+  .argument('<id>', 'the id of the post', parseId)
+  .action(async (id: number) => {
+    await confirm(`Delete post ${id}?`);
+    await withResult('deletePost', { id }, (post) => print(post, `Deleted post ${id} of account ${post.author_id}.`));
+  });
+
+await runCommand(command);

@@ -1,0 +1,34 @@
+import { createWriteStream, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { moveFileDurably } from '../../db/support/durable-files.js';
+import { CommandError } from './command-error.js';
+
+/** Returns the absolute path for an archive. It may replace a file, but not a device such as /dev/null, or a pipe. */
+export function archivePath(to: string): string {
+  const path = resolve(to);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new CommandError(`--to: ${path} exists and is not a file`);
+  return path;
+}
+
+/**
+ * Writes an archive under a temporary name and renames it, so that a file with the final name is always complete. Only its owner
+ * may read it.
+ */
+export async function writeArchiveFile(archive: Readable, path: string): Promise<void> {
+  const partial = `${path}.part`;
+  await rm(partial, { force: true });
+  try {
+    await pipeline(archive, createWriteStream(partial, { flags: 'wx', mode: 0o600 }));
+  } catch (error) {
+    await rm(partial, { force: true });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ECONNRESET')
+      throw new CommandError('The service ended the archive before it was complete: see its log');
+    throw error;
+  }
+  await moveFileDurably(partial, path);
+}
