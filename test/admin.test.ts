@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { extract, list } from 'tar';
 import { createAdminActions } from '../handlers/admin/index.js';
@@ -82,7 +83,7 @@ t.test('ends the sessions of an account, or of all', async (t) => {
 t.test('a disabled account cannot log in, and its content stays visible', async (t) => {
   const [user, reader] = [await createUser(), await createUser()];
   const post = await createPost(user);
-  t.ok((await actions.disableAccount({ account: user.email })).disabled_at);
+  t.match(await actions.disableAccount({ account: user.email }), { disabled_at: /^2/, sessions: 0 });
   t.equal((await me(user.token)).status, 401);
   const responses = [await login(user.email), await login(user.email, WRONG_PASSWORD)];
   t.same(
@@ -173,6 +174,14 @@ t.test('exports everything that is stored about an account', async (t) => {
   for (const path of [body.profile_link, withImage.image])
     t.ok((await readFile(join(directory, 'images', path.split('/').at(-1)))).equals(samples.png));
   t.same(paths.length, 9, `nothing else: ${paths}`);
+});
+
+t.test('an export ends with an error if the account is deleted meanwhile', async (t) => {
+  const { email: account } = await createUser();
+  const archive = await actions.exportAccount({ account });
+  await archive.next();
+  await actions.deleteAccount({ account });
+  await t.rejects(buffer(archive), { code: 'account_deleted' });
 });
 
 t.test('the contract tests use accounts of the operator', async (t) => {
