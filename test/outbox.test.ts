@@ -30,6 +30,10 @@ const { db, graph, outbox, images } = stores;
 
 const { account, post, upload, storeImage: storeUnreferenced, enqueueEntries } = createFixtures(stores);
 
+/** Other stores, without a relay, so that only the tests deliver entries. */
+const quiet = await openStoresWithoutRelay(t, await freshStores(t));
+const quietFixtures = createFixtures(quiet);
+
 const waiting = async (key: string | number) =>
   db.selectFrom('outbox').selectAll().where('key', '=', String(key)).where('delivered', '=', false).execute();
 
@@ -44,10 +48,22 @@ t.test('a new account and a new post have entries only if the graph has nodes', 
   t.equal(undelivered.entries.length, 2 * expected);
 });
 
+t.test('the relay does not read the backlog of one store to find the due entries of the other', async (t) => {
+  const { db } = quiet;
+  await sql`insert into outbox (kind, key) select 'post', n::text from generate_series(1, 1000) n`.execute(db);
+  await sql`analyze outbox`.execute(db);
+  await db.transaction().execute(async (trx) => {
+    t.same(await findDueEntries(trx, 'image').execute(), []);
+    const { rows } = await sql`
+      select seq_tup_read + idx_tup_fetch as reads from pg_stat_xact_user_tables where relname = 'outbox'`.execute(trx);
+    t.same(rows, [{ reads: 0 }]);
+  });
+  await db.deleteFrom('outbox').execute();
+});
+
 t.test('repeated and concurrent deliveries keep entities with a row, and remove the others', async (t) => {
-  const stores = await openStoresWithoutRelay(t, await freshStores(t));
-  const { db, graph, outbox } = stores;
-  const { account, post, enqueueEntries } = createFixtures(stores);
+  const { db, graph, outbox } = quiet;
+  const { account, post, enqueueEntries } = quietFixtures;
   const [author, liker] = [await account(), await account()];
   for (const isConcurrent of [false, true]) {
     const existing = await repeat(3, () => post(author));
@@ -65,15 +81,14 @@ t.test('repeated and concurrent deliveries keep entities with a row, and remove 
 });
 
 t.test('an entry whose delivery fails does not affect the others of its batch', async (t) => {
-  const stores = await openStoresWithoutRelay(t, await freshStores(t));
-  const entries = await createFixtures(stores).enqueueEntries(
-    ['7000000', 'no id'].map((key) => ({ kind: 'post', key })),
-  );
-  await Promise.all(entries.map((entry) => stores.outbox.deliver([entry])));
-  const left = stores.db.selectFrom('outbox').select(['key', 'attempts']).where('delivered', '=', false);
+  const { db, outbox } = quiet;
+  const entries = await quietFixtures.enqueueEntries(['7000000', 'no id'].map((key) => ({ kind: 'post', key })));
+  await Promise.all(entries.map((entry) => outbox.deliver([entry])));
+  const left = db.selectFrom('outbox').select(['key', 'attempts']).where('delivered', '=', false);
   // `deliver` returns after a second, even if the deliveries have not ended.
   await until(async () => (await left.execute()).every(({ attempts }) => attempts > 0));
   t.same(await left.execute(), [{ key: 'no id', attempts: 1 }]);
+  await db.deleteFrom('outbox').execute();
 });
 
 t.test('the relay delivers entries that a request has left undelivered', async (t) => {
@@ -85,20 +100,8 @@ t.test('the relay delivers entries that a request has left undelivered', async (
   t.same(await countLikes(graph, [missing]), [0]);
 });
 
-t.test('the relay does not read the backlog of one store to find the due entries of the other', async (t) => {
-  const { db } = await openStoresWithoutRelay(t, await freshStores(t));
-  await sql`insert into outbox (kind, key) select 'post', n::text from generate_series(1, 1000) n`.execute(db);
-  await sql`analyze outbox`.execute(db);
-  await db.transaction().execute(async (trx) => {
-    t.same(await findDueEntries(trx, 'image').execute(), []);
-    const { rows } = await sql`
-      select seq_tup_read + idx_tup_fetch as reads from pg_stat_xact_user_tables where relname = 'outbox'`.execute(trx);
-    t.same(rows, [{ reads: 0 }]);
-  });
-});
-
 t.test('a stop ends a removal of many edges between transactions; the next delivery continues it', async (t) => {
-  const { db, graph, outbox } = await openStoresWithoutRelay(t, await freshStores(t));
+  const { db, graph, outbox } = quiet;
   const noEdges = { friendships: [], requests: [], likes: [] };
   const [removed, ...others] = Array.from({ length: MAX_EDGES_PER_REMOVAL + 2 }, (_, index) => 6_000_000 + index);
   const key = removed ?? 0;
@@ -123,21 +126,21 @@ t.test('a stop ends a removal of many edges between transactions; the next deliv
 });
 
 t.test('the deletion of an account with many posts takes several statements', async (t) => {
-  const stores = await openStoresWithoutRelay(t, await freshStores(t));
-  const author = await createFixtures(stores).account();
+  const { db } = quiet;
+  const author = await quietFixtures.account();
   await sql`insert into posts (author_id, title, text, image)
-    select ${author}, 'T', 'T', n || '.png' from generate_series(1, 5001) n`.execute(stores.db);
+    select ${author}, 'T', 'T', n || '.png' from generate_series(1, 5001) n`.execute(db);
   await sql`create function refuse_many() returns trigger language plpgsql as $$ begin
     if (select count(*) > 5000 from deleted) then raise 'too many posts in one statement'; end if;
-    return null; end $$`.execute(stores.db);
+    return null; end $$`.execute(db);
   await sql`create trigger refuse_many after delete on posts
-    referencing old table as deleted for each statement execute function refuse_many()`.execute(stores.db);
-  const credentials = await findCredentials(stores.db, { id: author });
-  const undelivered = withoutDelivery(stores);
+    referencing old table as deleted for each statement execute function refuse_many()`.execute(db);
+  const credentials = await findCredentials(db, { id: author });
+  const undelivered = withoutDelivery(quiet);
   const deletion = credentials && (await deleteAccount(undelivered.stores, credentials));
   t.match(deletion, { outcome: 'deleted' });
   t.equal(undelivered.entries.length, 1 + 2 * 5001, 'the person, the posts and their images');
-  t.same(await stores.db.selectFrom('posts').selectAll().execute(), []);
+  t.same(await db.selectFrom('posts').selectAll().where('author_id', '=', author).execute(), []);
 });
 
 t.test('the pause before a retry doubles, up to 5 s for an unavailable store and 5 min otherwise', async (t) => {
@@ -192,14 +195,13 @@ t.test('the pause before a retry doubles, up to 5 s for an unavailable store and
 });
 
 t.test('stopping waits for inline deliveries that continue after their request', async (t) => {
-  const stores = await openStoresWithoutRelay(t);
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const slowImages: ImageStore = { ...stores.images, remove: () => released };
-  const { deliver, stop } = createOutbox({ ...stores, images: slowImages }, silentLog);
-  const entries = await stores.db.transaction().execute((trx) => enqueue(trx, [{ kind: 'image', key: 'slow.png' }]));
+  const slowImages: ImageStore = { ...quiet.images, remove: () => released };
+  const { deliver, stop } = createOutbox({ ...quiet, images: slowImages }, silentLog);
+  const entries = await quiet.db.transaction().execute((trx) => enqueue(trx, [{ kind: 'image', key: 'slow.png' }]));
   await deliver(entries);
   let hasStopped = false;
   const stopping = stop().then(() => {
@@ -209,7 +211,7 @@ t.test('stopping waits for inline deliveries that continue after their request',
   t.notOk(hasStopped);
   release();
   await stopping;
-  t.same(await stores.db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).execute(), []);
+  t.same(await quiet.db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).execute(), []);
 });
 
 t.test('keeps the bytes of an image that a row has claimed', async (t) => {

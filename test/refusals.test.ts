@@ -5,8 +5,8 @@ import { createPost, startTestService, type TestUser } from './support/service.j
 import { recordStatements } from './support/statements.js';
 import { drainOutbox } from './support/store-contents.js';
 
-// Compares the SQL statements that requests for hidden and for missing content run. `npm test -- abuse --only timing`
-// compares their response times.
+// Compares the SQL statements and the calls of other stores that requests for hidden and for missing content make. Requests that
+// do the same work also take the same time.
 const service = await startTestService(t);
 const statements = recordStatements(t);
 
@@ -47,16 +47,20 @@ await drainOutbox(service.stores);
 const BACKGROUND = /outbox|sessions|client_connection_check|pg_stat_|pg_control_|^\s*(vacuum|analyze|checkpoint)/;
 const isOfRequest = ({ text }: { text: string }) => !BACKGROUND.test(text);
 
-async function graphCalls(): Promise<number> {
-  return (await scrape(service.opsUrl)).value('store_call_duration_seconds_count', { store: 'graph' }) ?? 0;
+/** Returns the number of calls of the graph, and of images that were read. */
+async function countCalls(): Promise<{ graph: number; images: number }> {
+  const exposition = await scrape(service.opsUrl);
+  const count = (labels: Record<string, string>) => exposition.value('store_call_duration_seconds_count', labels) ?? 0;
+  return { graph: count({ store: 'graph' }), images: count({ store: 'images', verb: 'get' }) };
 }
 
-/** Runs an operation as a stranger, and returns the response, the statements and the number of graph calls. */
+/** Runs an operation as a stranger. Returns the response, the statements, and the calls of other stores. */
 async function observe(operation: keyof typeof OPERATIONS, target: Target) {
-  const before = { graph: await graphCalls(), statements: statements.length };
+  const [first, before] = [statements.length, await countCalls()];
   const { status, body } = await OPERATIONS[operation](stranger, target);
-  const executed = statements.slice(before.statements).filter(isOfRequest);
-  return { status, body, executed, graph: (await graphCalls()) - before.graph };
+  const executed = statements.slice(first).filter(isOfRequest);
+  const { graph, images } = await countCalls();
+  return { status, body, executed, calls: { graph: graph - before.graph, images: images - before.images } };
 }
 
 for (const operation of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) {
@@ -67,7 +71,8 @@ for (const operation of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) 
     t.not(forHidden.executed.length, 0);
     const textsOf = ({ executed }: typeof forHidden) => executed.map(({ text }) => text);
     t.same(textsOf(forHidden), textsOf(forMissing), 'the same statements');
-    t.equal(forHidden.graph, forMissing.graph, 'the same number of graph calls');
+    t.same(forHidden.calls, forMissing.calls, 'the same number of graph calls');
+    t.equal(forHidden.calls.images, 0, 'no image is read');
     const read = JSON.stringify(forHidden.executed.map(({ rows }) => rows));
     for (const content of [SECRET, hidden.image, hidden.picture, post.created_at, author.username, author.email]) {
       t.notOk(read.includes(content), `no row contains ${content}`);

@@ -4,7 +4,6 @@ import { storeImage as storePending } from '../db/outbox/pending-images.js';
 import { migrations } from '../db/postgres/migrations/index.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { verify } from '../scripts/verify/verify.js';
-import { findEdgeProblems } from './support/consistency.js';
 import { listImageNames } from './support/image-store.js';
 import { countLikes, idsOf } from './support/store-contents.js';
 import {
@@ -165,27 +164,4 @@ t.test('reports progress', async (t) => {
     posts: [2, 4, 5].map((done) => [done, 5]),
     images: [2, 4, 5].map((done) => [done, 5]),
   });
-});
-
-t.test('the consistency checks of tests find contradicting edges', async (t) => {
-  const pairsIn = (text: string) =>
-    [...text.matchAll(/(\d)-(\d)/g)].map(([, one, other]) => [Number(one), Number(other)]);
-  const cases: [friendships: string, requests: string, likes: string, ...expected: string[]][] = [
-    ['2-1 1-2', '3-1', '1-9'],
-    ['2-1', '', '', 'one-sided friendship: 2 1'],
-    ['2-1 1-2', '2-1', '', 'request between friends: 2 1'],
-    ['', '2-1 1-2', '', 'mutual requests: 2 1', 'mutual requests: 1 2'],
-    ['2-1 1-2 2-1', '', '', 'duplicate: 2 1'],
-    ['', '2-1 2-1', '', 'duplicate: 2 1'],
-    ['', '', '1-9 2-9 1-9', 'duplicate: 1 9'],
-    ['1-1', '', '', 'related to oneself: 1 1'],
-  ];
-  for (const [friendships, requests, likes, ...expected] of cases) {
-    const edges = {
-      friendships: pairsIn(friendships).map(([person = 0, friend = 0]) => ({ person, friend })),
-      requests: pairsIn(requests).map(([from = 0, to = 0]) => ({ from, to })),
-      likes: pairsIn(likes).map(([person = 0, post = 0]) => ({ person, post })),
-    };
-    t.same(findEdgeProblems(edges), expected);
-  }
 });

@@ -66,9 +66,6 @@ interface SeedOptions {
   likes: number;
   friends: number;
   private: number;
-  popularPost: number;
-  popularPerson: number;
-  seed: number;
   password?: string;
 }
 
@@ -76,8 +73,7 @@ async function run(options: SeedOptions, command: Command): Promise<void> {
   const { demo, password = generatePassword(), ...numbers } = options;
   if (demo) return addDemo();
   if (numbers.accounts === 0) command.error('error: expected --demo or --accounts');
-  const { private: privatePercent, popularPost: popularPostLikes, popularPerson: popularPersonFriends } = numbers;
-  const population = { ...numbers, privatePercent, popularPostLikes, popularPersonFriends };
+  const population = { ...numbers, privatePercent: numbers.private };
   const passwordProblems = newPasswordProblems(password).map((code) => `--password ${FIELD_MESSAGES[code]}`);
   const problems = [...problemsOf(population), ...passwordProblems];
   if (problems.length > 0) throw new CommandError(problems.join('\n'));
@@ -90,13 +86,10 @@ const command = createServiceCommand('seed', 'Adds accounts, posts and relations
   .option('--likes <n>', 'the total number of likes', integerFrom(0), 0)
   .option('--friends <n>', 'the number of friends of each account', integerFrom(0), 0)
   .option('--private <percent>', 'how many of the accounts are private', integerFrom(0), 0)
-  .option('--popular-post <likes>', 'the minimum number of likes of the newest post', integerFrom(0), 0)
-  .option('--popular-person <friends>', 'the minimum number of friends of the first account', integerFrom(0), 0)
-  .option('--seed <n>', 'selects the random data', integerFrom(0), 1)
   .option('--password <password>', 'the password of all generated accounts (default: a random one, which is printed)')
   .addOption(
     new Option('--demo', 'adds the few people and posts of the examples in openapi.yaml').conflicts([
-      ...['accounts', 'posts', 'likes', 'friends', 'private', 'popularPost', 'popularPerson', 'seed', 'password'],
+      ...['accounts', 'posts', 'likes', 'friends', 'private', 'password'],
     ]),
   )
   .action(run);

@@ -1,4 +1,4 @@
-/** The data to generate. The first account is never private, because it has the popular post and the most friends. */
+/** The data to generate. The first account is never private. */
 export interface Population {
   accounts: number;
   posts: number;
@@ -8,28 +8,17 @@ export interface Population {
   friends: number;
   /** The percentage of private accounts. */
   privatePercent: number;
-  /** The minimum number of likes of the newest post, which belongs to the first account if this is above 0. */
-  popularPostLikes: number;
-  /** The minimum number of friends of the first account. */
-  popularPersonFriends: number;
-  seed: number;
 }
 
 /** Returns a message for each reason why a population is impossible. */
 export function problemsOf(population: Population): string[] {
-  const { accounts, posts, likes, friends, privatePercent, popularPostLikes, popularPersonFriends } = population;
+  const { accounts, posts, likes, friends, privatePercent } = population;
   const problems: [boolean, string][] = [
     [posts > 0 && accounts === 0, 'posts need at least one account'],
     [privatePercent > 100, 'the percentage of private accounts must not exceed 100'],
     [friends > Math.max(0, accounts - 1), 'no account can have more friends than there are other accounts'],
     [friends % 2 === 1 && accounts % 2 === 1, 'an odd number of friends needs an even number of accounts'],
     [likes > posts * accounts, 'likes must not exceed the number of accounts times the number of posts'],
-    [popularPostLikes > accounts, 'a popular post needs at least as many accounts as likes'],
-    [popularPostLikes > 0 && posts === 0, 'a popular post needs at least one post'],
-    [
-      popularPersonFriends > Math.max(0, accounts - 1),
-      'a popular person needs at least as many other accounts as friends',
-    ],
   ];
   return problems.flatMap(([applies, problem]) => (applies ? [problem] : []));
 }

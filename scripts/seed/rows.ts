@@ -15,11 +15,11 @@ const POST_AGE_RANGE_MS = 90 * 24 * 60 * 60 * 1000;
 /** Inserts the accounts, and returns their ids in ascending order. */
 export async function addAccounts(
   db: Database,
-  { accounts, privatePercent, seed }: Population,
+  { accounts, privatePercent }: Population,
   passwordHash: string,
   progress: Progress,
 ): Promise<number[]> {
-  const random = createRandom(seed + 2);
+  const random = createRandom(3);
   return insertInBatches('accounts', accounts, progress, async (start, count) => {
     const ids = await reserveIds(db, 'accounts', count);
     const newAccounts = ids.map((id, index) => newAccount(random, id, start + index > 0 ? privatePercent : 0));
@@ -48,20 +48,19 @@ function newAccount(random: Random, id: number, privatePercent: number) {
 /** Inserts the posts, and returns their ids, oldest post first. */
 export async function addPosts(
   db: Database,
-  { posts, popularPostLikes, seed }: Population,
+  { posts }: Population,
   authors: readonly number[],
   progress: Progress,
 ): Promise<number[]> {
-  const random = createRandom(seed + 3);
+  const random = createRandom(4);
   const now = Date.now();
   return insertInBatches('posts', posts, progress, async (start, count) => {
     const ids = await reserveIds(db, 'posts', count);
     const newPosts = ids.map((id, index) => {
       const newerPosts = posts - 1 - (start + index);
-      const authorIndex = random(authors.length);
       return {
         id,
-        author_id: authors[newerPosts === 0 && popularPostLikes > 0 ? 0 : authorIndex],
+        author_id: authors[random(authors.length)],
         title: title(random),
         text: text(random),
         created_at: new Date(now - Math.floor((POST_AGE_RANGE_MS / posts) * newerPosts)).toISOString(),

@@ -34,15 +34,13 @@ export async function seed(
     await bulk.ensureNodes({ people: [], posts });
   }
   const idAt = (ids: readonly number[], index: number) => ids[index] ?? 0;
-  const { accounts, friends, popularPersonFriends } = population;
-  const friendshipCount = (accounts * friends) / 2 + popularPersonFriends;
+  const friendshipCount = (population.accounts * population.friends) / 2;
   for await (const batch of inBatches(friendPairs(population), 'friendships', friendshipCount)) {
     const oneWay = batch.map(([a, b]) => ({ person: idAt(accountIds, a), friend: idAt(accountIds, b) }));
     const otherWay = oneWay.map(({ person, friend }) => ({ person: friend, friend: person }));
     await bulk.addEdges({ friendships: [...oneWay, ...otherWay], requests: [], likes: [] });
   }
-  const likeCount = population.likes + population.popularPostLikes;
-  for await (const batch of inBatches(likePairs(population), 'likes', likeCount)) {
+  for await (const batch of inBatches(likePairs(population), 'likes', population.likes)) {
     const likes = batch.map(([person, post]) => ({ person: idAt(accountIds, person), post: idAt(postIds, post) }));
     await bulk.addEdges({ friendships: [], requests: [], likes });
   }

@@ -5,7 +5,7 @@ import { withTimeout } from '../../db/support/timeout.js';
 import { CommandError } from '../support/command-error.js';
 import { folder, withFolderLock } from './folder.js';
 import { printMessage, tail } from './messages.js';
-import { isAlive, type Launch, type ProcessIdentity, signal, startDetached, terminate } from './processes.js';
+import { isAlive, type Launch, type ProcessIdentity, startDetached, terminate } from './processes.js';
 import { servers } from './servers.js';
 import { readState, SERVER_NAMES, type ServerName, type State, writeState } from './state.js';
 
@@ -13,7 +13,7 @@ const START_TIMEOUT_MS = 90_000;
 
 const POLL_INTERVAL_MS = 200;
 
-/** The timeout of one readiness check. A paused server accepts connections but never responds. */
+/** The timeout of one readiness check. */
 const PROBE_TIMEOUT_MS = 5000;
 
 /** Thrown if a server exits before it is ready. */
@@ -56,15 +56,7 @@ export function runningServers(): ServerName[] {
   return SERVER_NAMES.filter((name) => isAlive(state?.servers[name]));
 }
 
-/** Returns whether a server responds now. */
-export async function isReady(state: State, name: ServerName): Promise<boolean> {
-  return probe(state, name).then(
-    () => true,
-    () => false,
-  );
-}
-
-export function requireState(): State {
+function requireState(): State {
   const state = readState();
   if (!state) throw new CommandError(`No servers were ever started in ${folder()}: npm run services -- up`);
   return state;
@@ -95,8 +87,6 @@ export async function launchServer(state: State, name: ServerName, version: stri
 export async function waitIfRunning(state: State, name: ServerName): Promise<boolean> {
   const running = state.servers[name];
   if (!running || !isAlive(running)) return false;
-  // A test may have paused it.
-  signal(running, 'SIGCONT');
   try {
     await waitUntilReady(state, name, running);
     return true;

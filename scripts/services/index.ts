@@ -1,33 +1,10 @@
 import { Argument } from 'commander';
 import { createCommand, runCommand } from '../support/command.js';
-import { table } from '../support/table.js';
-import { down, isReady, requireState, startServer, stopServer } from './control.js';
-import { isAlive } from './processes.js';
+import { down, startServer, stopServer } from './control.js';
 import { run } from './run.js';
-import { servers } from './servers.js';
 import { SERVER_NAMES, type ServerName } from './state.js';
 import { up } from './up.js';
 import { exportStatements } from './variables.js';
-
-/** Prints the servers as a table. */
-async function printStatus(): Promise<void> {
-  const state = requireState();
-  const rows = await Promise.all(
-    SERVER_NAMES.map(async (name) => {
-      const running = state.servers[name];
-      const alive = isAlive(running);
-      return {
-        name,
-        version: `${servers[name].title} ${running?.version ?? ''}`.trim(),
-        address: `127.0.0.1:${state.ports[name]}`,
-        pid: alive ? `${running?.pid}` : '',
-        state: !alive ? 'down' : (await isReady(state, name)) ? 'up' : 'no response',
-      };
-    }),
-  );
-  console.log(table(rows));
-  process.exitCode = rows.every((row) => row.state === 'up') ? 0 : 1;
-}
 
 // As root, PostgreSQL runs as another user, who must be able to read the files. Files with secrets get stricter modes.
 process.umask(0o022);
@@ -44,7 +21,6 @@ command
   .description('stops all servers')
   .option('--purge', 'also deletes the folder')
   .action(({ purge }: { purge?: boolean }) => down(SERVER_NAMES, purge));
-command.command('status').description('lists the servers; exits with 1 unless all respond').action(printStatus);
 command
   .command('run')
   .description('runs a command with the variables set, then stops the servers that it started')

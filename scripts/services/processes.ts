@@ -48,15 +48,13 @@ export function isAlive(target: ProcessIdentity | undefined): boolean {
 }
 
 /** Sends a signal if the process is still running. */
-export function signal(target: ProcessIdentity, name: NodeJS.Signals): void {
+function signal(target: ProcessIdentity, name: NodeJS.Signals): void {
   if (isAlive(target)) process.kill(target.pid, name);
 }
 
 /** Stops a process, with SIGKILL after the shutdown timeout, and waits until it has exited. */
 export async function terminate(target: ProcessIdentity, stopSignal: NodeJS.Signals): Promise<void> {
   signal(target, stopSignal);
-  // A paused process would not handle the stop signal.
-  signal(target, 'SIGCONT');
   for (const deadline = Date.now() + SHUTDOWN_TIMEOUT_MS; isAlive(target) && Date.now() < deadline; )
     await sleep(POLL_INTERVAL_MS);
   signal(target, 'SIGKILL');

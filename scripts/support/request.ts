@@ -4,11 +4,10 @@ export interface RequestOptions {
   json?: object | undefined;
   /** Any other body. A blob is sent with its type. */
   body?: FormData | Blob | undefined;
-  signal?: AbortSignal;
 }
 
 /** Sends a request such as `GET /posts/7`, and reads the response. `json` is defined only if the response is JSON. */
-export async function send(baseUrl: string, request: string, { token, json, body, signal }: RequestOptions = {}) {
+export async function send(baseUrl: string, request: string, { token, json, body }: RequestOptions = {}) {
   const [method = '', path = ''] = request.split(' ');
   const response = await fetch(new URL(path, baseUrl), {
     method,
@@ -17,7 +16,6 @@ export async function send(baseUrl: string, request: string, { token, json, body
       ...(json && { 'Content-Type': 'application/json' }),
     },
     body: json ? JSON.stringify(json) : (body ?? null),
-    signal: signal ?? null,
   });
   const { status, headers } = response;
   const bytes = Buffer.from(await response.arrayBuffer());

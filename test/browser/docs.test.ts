@@ -98,14 +98,12 @@ async function testExplorer() {
     const page = await openExplorer(t);
     for (const { id } of contract) t.equal(await block(page, id).count(), 1, id);
     t.equal(await page.locator('.opblock').count(), contract.length);
-    for (const tag of new Set(Object.values(tagOf))) {
-      // A new page, because Swagger UI ignores a click on a link at the end of its animated scrolling.
-      const page = await openExplorer(t);
-      await page.getByRole('navigation').getByRole('link', { name: tag, exact: true }).click();
-      const anchor = `#operations-tag-${tag}`;
-      const top = `document.querySelector('${anchor}').getBoundingClientRect().top`;
-      await until(page, `location.hash === '${anchor}' && ${top} >= 0 && ${top} < innerHeight`);
-    }
+    const link = (tag: string) => page.getByRole('navigation').getByRole('link', { name: tag, exact: true });
+    for (const tag of new Set(Object.values(tagOf)))
+      t.equal(await link(tag).getAttribute('href'), `#operations-tag-${tag}`);
+    await link('friends').click();
+    const top = "document.querySelector('#operations-tag-friends').getBoundingClientRect().top";
+    await until(page, `${top} >= 0 && ${top} < innerHeight`);
   });
 
   t.test('filters operations by tag, path and summary', async (t) => {

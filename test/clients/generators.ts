@@ -38,11 +38,6 @@ export const clients: Client[] = [
     command: 'orval --config orval.config.mjs',
   },
   {
-    name: 'orval-axios',
-    language: typescript,
-    command: 'orval --config orval.config.mjs',
-  },
-  {
     name: 'typescript-fetch',
     language: typescript,
     command: openapiGeneratorCommand('typescript-fetch'),

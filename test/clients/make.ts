@@ -1,4 +1,4 @@
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 import { run } from './command.js';
 import type { Client } from './generators.js';
@@ -20,11 +20,13 @@ const runOptions = ({ language, name, env }: Client, variables: NodeJS.ProcessEn
   },
 });
 
-/** Generates a client from an OpenAPI document, or copies the types that it needs. */
+/** Generates a client from an OpenAPI document, or copies the types that it needs and the example of the README. */
 export async function generate(client: Client, document: string): Promise<void> {
   const { cwd, env } = runOptions(client);
   if (client.command === undefined) {
     await cp('generated/types.ts', `${cwd}/types.ts`);
+    const [, example = ''] = /^```ts\n(.*?)^```$/ms.exec(await readFile(sources('README.md'), 'utf8')) ?? [];
+    await writeFile(`${cwd}/example.ts`, example);
     return;
   }
   await mkdir(`${cwd}/client`, { recursive: true });

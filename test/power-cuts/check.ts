@@ -27,7 +27,7 @@ for (const [title, keys] of Object.entries(await findDifferences(service.stores)
 
 for (const { read, allowed } of expected) {
   const response = await responseTo(send, read);
-  if (!allowed.includes(response)) faults.push(`${read.method} ${read.path}: ${response}, not ${allowed.join(' or ')}`);
+  if (!allowed.includes(response)) faults.push(`GET ${read.path}: ${response}, not ${allowed.join(' or ')}`);
 }
 
 // New data can be written and read, which would fail if an id were reused.

@@ -84,7 +84,6 @@ async function record(t: Test): Promise<Recording> {
   let service = await start();
   const createClient = (index: number) => new RecordingClient(createRandom(seed, index), writes, () => service.url);
   const clients = Array.from({ length: CLIENTS }, (_, index) => createClient(index));
-  const leaver = createClient(CLIENTS);
   const load = (steps: number) =>
     Promise.all(
       clients.map(async (client) => {
@@ -93,14 +92,9 @@ async function record(t: Test): Promise<Recording> {
     );
 
   begin();
-  for (const client of [...clients, leaver]) {
-    await client.register();
-    await client.createPost();
-  }
+  for (const client of clients) await client.register();
   begin();
   await load(12);
-  await leaver.addDevice();
-  await leaver.deleteAccount();
   begin();
   service.child.kill('SIGUSR2');
   await load(8);

@@ -65,7 +65,7 @@ async function findGraphProblems({ graph }: Stores): Promise<string[]> {
 }
 
 /** Describes the edges that contradict others. The argument must contain all edges between any two of its people. */
-export function findEdgeProblems({ friendships, requests, likes }: Edges): string[] {
+function findEdgeProblems({ friendships, requests, likes }: Edges): string[] {
   const friends = friendships.map(({ person, friend }) => `${person} ${friend}`);
   const requested = requests.map(({ from, to }) => `${from} ${to}`);
   const liked = likes.map(({ person, post }) => `${person} ${post}`);

@@ -6,7 +6,6 @@ import { expensiveTextsEverywhere } from './expensive-texts.js';
 import { idleSockets } from './idle-sockets.js';
 import { loginFlood } from './login-flood.js';
 import { pipelinedFlood } from './pipelined-flood.js';
-import { timing } from './timing.js';
 import { trickledImages } from './trickled-images.js';
 import { unreadPages } from './unread-pages.js';
 
@@ -21,5 +20,4 @@ export const attacks: Record<string, Attack> = {
   'pipelined-flood': pipelinedFlood,
   documents,
   'idle-sockets': idleSockets,
-  timing,
 };
