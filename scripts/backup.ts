@@ -1,7 +1,7 @@
 import { createWriteStream, statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { access, rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBackup } from '../db/backup/create.js';
@@ -51,11 +51,13 @@ async function writeArchive(archive: Readable, path: string): Promise<void> {
   await moveFileDurably(partial, path);
 }
 
-async function backUp({ to }: { to: string }): Promise<void> {
+async function backUp({ to, force = false }: { to: string; force?: boolean }): Promise<void> {
   const path = resolve(to);
-  // The archive replaces a file of this name. It must not replace a device such as /dev/null, or a pipe.
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
-    throw new CommandError(`--to: ${path} exists and is not a file`);
+  const existing = statSync(path, { throwIfNoEntry: false });
+  // The archive must not replace a device such as /dev/null, or a pipe.
+  if (existing?.isFile() === false) throw new CommandError(`--to: ${path} exists and is not a file`);
+  if (existing && !force) throw new CommandError(`--to: ${path} exists: add --force to replace it`);
+  await access(dirname(path));
   const config = readConfig(process.env);
   const { stores } = config;
   if (stores.postgres) {
@@ -81,5 +83,6 @@ const command = createServiceCommand(
   'Writes the data of the embedded stores to a file, also while the service runs.',
 )
   .requiredOption('--to <file>', 'the file to write')
+  .option('--force', 'replaces the file if it exists')
   .action(backUp);
 await runCommand(command);
