@@ -79,7 +79,8 @@ def without_invisible_characters(username: str) -> str:
 
 
 def with_a_visible_character(text: str) -> str:
-    """Replaces the first character of a text in which no ASCII character is visible, because all others may be invisible."""
+    """Replaces NUL, and the first character of a text in which no ASCII character is visible: all others may be invisible."""
+    text = text.replace("\0", "x")
     return text if any("!" <= character <= "~" for character in text) else "x" + text[1:]
 
 
