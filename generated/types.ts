@@ -1565,15 +1565,9 @@ export interface components {
          * @example 20
          */
         Limit: number;
-        /**
-         * @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
-         * @example 0
-         */
+        /** @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long. */
         Offset: number;
-        /**
-         * @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`.
-         * @example MjAyNi0wMS0zMVQwOTozMDowNS4xMThaIDQy
-         */
+        /** @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`. */
         Cursor: string;
         /**
          * @description The `ETag` of a cached copy. If the copy is still valid, the response is 304 without the bytes.
@@ -2147,15 +2141,9 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /**
-                 * @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
-                 * @example 0
-                 */
+                /** @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long. */
                 offset?: components["parameters"]["Offset"];
-                /**
-                 * @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`.
-                 * @example MjAyNi0wMS0zMVQwOTozMDowNS4xMThaIDQy
-                 */
+                /** @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2195,15 +2183,9 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /**
-                 * @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
-                 * @example 0
-                 */
+                /** @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long. */
                 offset?: components["parameters"]["Offset"];
-                /**
-                 * @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`.
-                 * @example MjAyNi0wMS0zMVQwOTozMDowNS4xMThaIDQy
-                 */
+                /** @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;

@@ -1,3 +1,0 @@
-export default {
-  api: { input: 'openapi.yaml', output: { target: 'client/client.ts', client: 'axios' } },
-};
