@@ -12,6 +12,7 @@ import {
   type PendingImage,
   storeImage,
 } from './outbox/pending-images.js';
+import { NOW } from './postgres/clock.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { lockExclusive, lockShared, tryLock } from './postgres/locks.js';
 import type { PostFields } from './posts.js';
@@ -46,8 +47,12 @@ export type PostCreation =
   | { outcome: 'created'; post: PostFields }
   | { outcome: 'keyReused' | 'inProgress' | 'quotaExceeded' | 'accountDeleted' };
 
+/** The time of the newest post that this process has created in a database. */
+const newestPostTimes = new WeakMap<Database, string>();
+
 /**
- * Creates a post.
+ * Creates a post. If the clock of PostgreSQL has stepped back, the post gets the time of the newest one that this process has
+ * created, so that lists do not show it below older ones.
  *
  * @throws StoreUnavailableError also if the image can no longer be claimed: see `claimImage`
  */
@@ -63,16 +68,20 @@ export async function createPost(stores: PostWriteStores, post: NewPost): Promis
   if (!fits) return { outcome: 'quotaExceeded' };
 
   const image = file && (await storeImage(stores, file));
+  const notBefore = newestPostTimes.get(stores.db) ?? '-infinity';
   const transaction = stores.db
     .transaction()
-    .execute((trx) => createInTransaction(trx, stores.graph, post, image, request));
-  return completeWrite(stores, image, transaction);
+    .execute((trx) => createInTransaction(trx, stores.graph, { ...post, notBefore }, image, request));
+  const creation = await completeWrite(stores, image, transaction);
+  if (creation.outcome === 'created' && creation.post.created_at > (newestPostTimes.get(stores.db) ?? ''))
+    newestPostTimes.set(stores.db, creation.post.created_at);
+  return creation;
 }
 
 async function createInTransaction(
   trx: DatabaseTransaction,
   graph: PostWriteStores['graph'],
-  { author, title, text, storageMaxBytes }: NewPost,
+  { author, title, text, storageMaxBytes, notBefore }: NewPost & { notBefore: string },
   image: PendingImage | undefined,
   request: KeyedRequest | undefined,
 ): Promise<WithEntries<PostCreation>> {
@@ -91,7 +100,7 @@ async function createInTransaction(
   }
   const post = await trx
     .insertInto('posts')
-    .columns(['author_id', 'title', 'text', 'image', 'image_bytes'])
+    .columns(['author_id', 'title', 'text', 'image', 'image_bytes', 'created_at'])
     // Selects no row if the account has been deleted.
     .expression(({ selectFrom }) =>
       selectFrom('accounts')
@@ -101,6 +110,7 @@ async function createInTransaction(
           val(text).as('text'),
           val(image?.name ?? null).as('image'),
           val(image?.bytes ?? 0).as('image_bytes'),
+          sql`greatest(${NOW}, ${notBefore}::timestamptz)`.as('created_at'),
         ])
         .where('id', '=', author),
     )

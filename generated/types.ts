@@ -571,7 +571,7 @@ export interface components {
          */
         DisplayName: string;
         /**
-         * @description A username of at most 50 characters, unique under NFKC case folding. It must not contain whitespace, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists most forbidden characters. The others, such as U+FFFC and U+E0001, are rejected too.
+         * @description A username of at most 50 characters, unique under NFKC case folding. It must not contain whitespace, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists only those of Latin-1.
          * @example mira
          */
         ChosenUsername: string;
@@ -596,6 +596,9 @@ export interface components {
          *     - not contain the same character three times in a row
          *     - not contain an obvious sequence in either direction: four consecutive letters of the alphabet, four consecutive digits,
          *       five adjacent keys of a keyboard row, or the first or last four keys of a row (`qwer`, `hjkl`)
+         *
+         *     Recommended are three groups of six random letters and digits, joined by hyphens, as password generators produce them:
+         *     `tuvGo4-qesjyn-bidwap`.
          * @example Teal-Lantern_58
          */
         Password: string;
@@ -651,7 +654,7 @@ export interface components {
             private?: boolean;
             /**
              * Format: binary
-             * @description The new profile picture, as a file. The section Images lists the accepted types and sizes.
+             * @description The new profile picture, a JPEG, PNG, GIF, WebP or AVIF file. The section Images lists the limits.
              */
             image?: Blob;
             /** @description Whether to remove the profile picture: `true` or `false`, case-insensitive. Must not be `true` if the form contains `image`. */
@@ -663,7 +666,7 @@ export interface components {
             text: components["schemas"]["PostText"];
             /**
              * Format: binary
-             * @description The image of the post, as a file. The section Images lists the accepted types and sizes.
+             * @description The image of the post, a JPEG, PNG, GIF, WebP or AVIF file. The section Images lists the limits.
              */
             image?: Blob;
         };
@@ -673,7 +676,7 @@ export interface components {
             text?: components["schemas"]["PostText"];
             /**
              * Format: binary
-             * @description The new image of the post, as a file. The section Images lists the accepted types and sizes.
+             * @description The new image of the post, a JPEG, PNG, GIF, WebP or AVIF file. The section Images lists the limits.
              */
             image?: Blob;
             /** @description Whether to remove the image of the post: `true` or `false`, case-insensitive. Must not be `true` if the form contains `image`. */
@@ -681,10 +684,12 @@ export interface components {
         };
         /** @description The id of the new account. */
         RegisteredAccount: {
+            /** @description The id of the new account. */
             id: components["schemas"]["Id"];
         };
         /** @description The id of the user, the token of the new session, and the time when both the token and the session expire. */
         SessionToken: {
+            /** @description The id of the user. */
             id: components["schemas"]["Id"];
             /**
              * @description A signed JSON Web Token, to send with all other requests. Treat it as an opaque secret.
@@ -695,6 +700,7 @@ export interface components {
         };
         /** @description The authenticated user's account. */
         Account: {
+            /** @description The id of the user. */
             id: components["schemas"]["Id"];
             name: components["schemas"]["DisplayName"];
             username: components["schemas"]["Username"];
@@ -728,6 +734,7 @@ export interface components {
         };
         /** @description A full profile, or a reduced one with only `id`, `name` and `username`. `profile_link` and `private` are either both present or both absent. */
         Profile: {
+            /** @description The id of the user. */
             id: components["schemas"]["Id"];
             name: components["schemas"]["DisplayName"];
             username: components["schemas"]["Username"];
@@ -741,6 +748,7 @@ export interface components {
         };
         /** @description A profile with all its fields. */
         FullProfile: {
+            /** @description The id of the user. */
             id: components["schemas"]["Id"];
             name: components["schemas"]["DisplayName"];
             username: components["schemas"]["Username"];
@@ -752,8 +760,9 @@ export interface components {
             /** @description Whether only friends may see the posts, the profile picture and the full profile. */
             private: boolean;
         };
-        /** @description A post. `author_id` is the id of the user who created it, and `created_at` the time when it was created. */
+        /** @description A post. `created_at` is the time when it was created. */
         Post: {
+            /** @description The id of the post. */
             id: components["schemas"]["Id"];
             title: components["schemas"]["PostTitle"];
             text: components["schemas"]["PostText"];
@@ -762,6 +771,7 @@ export interface components {
              * @example /posts/image/3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
              */
             image: string | null;
+            /** @description The id of the user who created the post. */
             author_id: components["schemas"]["Id"];
             /**
              * @description The username of the author. Null if the author's account no longer exists.
@@ -1435,8 +1445,24 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The rate limit is exceeded. Login, account deletion and profile updates with `current_password` also return 429 after too many wrong passwords for the account. */
+        /** @description The rate limit is exceeded. */
         TooManyRequests: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The rate limit is exceeded, or too many wrong passwords were sent for the account. */
+        TooManyRequestsOrPasswords: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -1539,15 +1565,9 @@ export interface components {
          * @example 20
          */
         Limit: number;
-        /**
-         * @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
-         * @example 0
-         */
+        /** @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long. */
         Offset: number;
-        /**
-         * @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`.
-         * @example MjAyNi0wMS0zMVQwOTozMDowNS4xMThaIDQy
-         */
+        /** @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`. */
         Cursor: string;
         /**
          * @description The `ETag` of a cached copy. If the copy is still valid, the response is 304 without the bytes.
@@ -1729,7 +1749,7 @@ export interface operations {
             403: components["responses"]["CrossSite"];
             413: components["responses"]["JsonTooLarge"];
             415: components["responses"]["JsonExpected"];
-            429: components["responses"]["TooManyRequests"];
+            429: components["responses"]["TooManyRequestsOrPasswords"];
             500: components["responses"]["ServiceFault"];
             503: components["responses"]["Unavailable"];
         };
@@ -1999,7 +2019,7 @@ export interface operations {
             409: components["responses"]["AccountTaken"];
             413: components["responses"]["FormTooLarge"];
             415: components["responses"]["FormExpected"];
-            429: components["responses"]["TooManyRequests"];
+            429: components["responses"]["TooManyRequestsOrPasswords"];
             500: components["responses"]["ServiceFault"];
             503: components["responses"]["Unavailable"];
         };
@@ -2039,7 +2059,7 @@ export interface operations {
             403: components["responses"]["CrossSite"];
             413: components["responses"]["JsonTooLarge"];
             415: components["responses"]["JsonExpected"];
-            429: components["responses"]["TooManyRequests"];
+            429: components["responses"]["TooManyRequestsOrPasswords"];
             500: components["responses"]["ServiceFault"];
             503: components["responses"]["Unavailable"];
         };
@@ -2121,15 +2141,9 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /**
-                 * @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
-                 * @example 0
-                 */
+                /** @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long. */
                 offset?: components["parameters"]["Offset"];
-                /**
-                 * @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`.
-                 * @example MjAyNi0wMS0zMVQwOTozMDowNS4xMThaIDQy
-                 */
+                /** @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2169,15 +2183,9 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /**
-                 * @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long.
-                 * @example 0
-                 */
+                /** @description The number of posts to skip, starting with the newest; 0 if absent. Pages with an `offset` of 1000 or more are expensive: to read a whole list, follow `Link` instead. The service reads such pages one at a time, and returns 503 if a request has to wait too long. */
                 offset?: components["parameters"]["Offset"];
-                /**
-                 * @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`.
-                 * @example MjAyNi0wMS0zMVQwOTozMDowNS4xMThaIDQy
-                 */
+                /** @description The position after which the page starts, from the header `Link` of another page. Not allowed together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;

@@ -48,12 +48,11 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 exports.validate1 = validate21;
-const schema32 = {"description":"The data of a new account.","type":"object","additionalProperties":false,"required":["name","username","email","password"],"properties":{"name":{"description":"A display name of at most 100 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.","type":"string","examples":["Mira Solheim"],"if":{"maxLength":100},"then":{"minLength":1,"pattern":"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},"else":{"maxLength":100}},"username":{"description":"A username of at most 50 characters, unique under NFKC case folding. It must not contain whitespace, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists most forbidden characters. The others, such as U+FFFC and U+E0001, are rejected too.","type":"string","examples":["mira"],"if":{"maxLength":50},"then":{"minLength":1,"pattern":"^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"},"else":{"maxLength":50}},"email":{"description":"An email address of at most 254 characters, trimmed and lowercased before validation. It must be ASCII, contain one `@`, and have a dot in the domain. Quoted local parts, address literals and addresses of disposable email providers are rejected.","type":"string","x-normalize":"email","examples":["mira.solheim@example.org"],"if":{"maxLength":254},"then":{"minLength":1,"pattern":"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"},"else":{"maxLength":254}},"password":{"description":"A new password of 12 to 128 characters, used verbatim, including whitespace. It must\n\n- contain a lowercase letter, an uppercase letter, a digit, and a special character (neither a letter nor a digit)\n- not contain the username or the part of the email address before the `@`, regardless of letter case and Unicode form\n- not be a common password or a slight variation of one: other digits and symbols at the end, or look-alike characters\n  (`P4ssword123!`)\n- not contain the same character three times in a row\n- not contain an obvious sequence in either direction: four consecutive letters of the alphabet, four consecutive digits,\n  five adjacent keys of a keyboard row, or the first or last four keys of a row (`qwer`, `hjkl`)","type":"string","format":"password","examples":["Teal-Lantern_58"],"if":{"maxLength":128},"then":{"minLength":12,"pattern":"^[^\\x00]*$"},"else":{"maxLength":128}}}};
+const schema32 = {"description":"The data of a new account.","type":"object","additionalProperties":false,"required":["name","username","email","password"],"properties":{"name":{"description":"A display name of at most 100 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.","type":"string","examples":["Mira Solheim"],"if":{"maxLength":100},"then":{"minLength":1},"else":{"maxLength":100}},"username":{"description":"A username of at most 50 characters, unique under NFKC case folding. It must not contain whitespace, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists only those of Latin-1.","type":"string","examples":["mira"],"if":{"maxLength":50},"then":{"minLength":1,"pattern":"^[^\\x00-\\x20\\x7f-\\xa0\\xad]+$"},"else":{"maxLength":50}},"email":{"description":"An email address of at most 254 characters, trimmed and lowercased before validation. It must be ASCII, contain one `@`, and have a dot in the domain. Quoted local parts, address literals and addresses of disposable email providers are rejected.","type":"string","x-normalize":"email","examples":["mira.solheim@example.org"],"if":{"maxLength":254},"then":{"minLength":1,"pattern":"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"},"else":{"maxLength":254}},"password":{"description":"A new password of 12 to 128 characters, used verbatim, including whitespace. It must\n\n- contain a lowercase letter, an uppercase letter, a digit, and a special character (neither a letter nor a digit)\n- not contain the username or the part of the email address before the `@`, regardless of letter case and Unicode form\n- not be a common password or a slight variation of one: other digits and symbols at the end, or look-alike characters\n  (`P4ssword123!`)\n- not contain the same character three times in a row\n- not contain an obvious sequence in either direction: four consecutive letters of the alphabet, four consecutive digits,\n  five adjacent keys of a keyboard row, or the first or last four keys of a row (`qwer`, `hjkl`)\n\nRecommended are three groups of six random letters and digits, joined by hyphens, as password generators produce them:\n`tuvGo4-qesjyn-bidwap`.","type":"string","format":"password","examples":["Teal-Lantern_58"],"if":{"maxLength":128},"then":{"minLength":12,"pattern":"^[^\\x00]*$"},"else":{"maxLength":128}}}};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
-const pattern4 = new RegExp("^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$", "u");
-const pattern5 = new RegExp("^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$", "u");
-const pattern6 = new RegExp("^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$", "u");
-const pattern7 = new RegExp("^[^\\x00]*$", "u");
+const pattern4 = new RegExp("^[^\\x00-\\x20\\x7f-\\xa0\\xad]+$", "u");
+const pattern5 = new RegExp("^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$", "u");
+const pattern6 = new RegExp("^[^\\x00]*$", "u");
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -169,16 +168,6 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern4.test(data0)){
-const err8 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\"",schema:"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$",parentSchema:schema32.properties.name.then,data:data0};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
 }
 var _valid0 = _errs6 === errors;
 valid1 = _valid0;
@@ -188,12 +177,12 @@ else {
 const _errs7 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) > 100){
-const err9 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/else/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema32.properties.name.else,data:data0};
+const err8 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/else/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema32.properties.name.else,data:data0};
 if(vErrors === null){
-vErrors = [err9];
+vErrors = [err8];
 }
 else {
-vErrors.push(err9);
+vErrors.push(err8);
 }
 errors++;
 }
@@ -203,7 +192,20 @@ valid1 = _valid0;
 ifClause0 = "else";
 }
 if(!valid1){
-const err10 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema32.properties.name.if,parentSchema:schema32.properties.name,data:data0};
+const err9 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema32.properties.name.if,parentSchema:schema32.properties.name,data:data0};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.username !== undefined){
+let data1 = data.username;
+if(typeof data1 !== "string"){
+const err10 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.username.type,parentSchema:schema32.properties.username,data:data1};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -212,30 +214,17 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-if(data.username !== undefined){
-let data1 = data.username;
-if(typeof data1 !== "string"){
-const err11 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.username.type,parentSchema:schema32.properties.username,data:data1};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
 const _errs10 = errors;
 let valid2 = true;
 const _errs11 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 50){
-const err12 = {};
+const err11 = {};
 if(vErrors === null){
-vErrors = [err12];
+vErrors = [err11];
 }
 else {
-vErrors.push(err12);
+vErrors.push(err11);
 }
 errors++;
 }
@@ -255,22 +244,22 @@ if(_valid1){
 const _errs12 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) < 1){
-const err13 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema32.properties.username.then,data:data1};
+const err12 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema32.properties.username.then,data:data1};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!pattern4.test(data1)){
+const err13 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad]+$"},message:"must match pattern \""+"^[^\\x00-\\x20\\x7f-\\xa0\\xad]+$"+"\"",schema:"^[^\\x00-\\x20\\x7f-\\xa0\\xad]+$",parentSchema:schema32.properties.username.then,data:data1};
 if(vErrors === null){
 vErrors = [err13];
 }
 else {
 vErrors.push(err13);
-}
-errors++;
-}
-if(!pattern5.test(data1)){
-const err14 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"},message:"must match pattern \""+"^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"+"\"",schema:"^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$",parentSchema:schema32.properties.username.then,data:data1};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
 }
 errors++;
 }
@@ -283,12 +272,12 @@ else {
 const _errs13 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 50){
-const err15 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/else/maxLength",keyword:"maxLength",params:{limit: 50},message:"must NOT have more than 50 characters",schema:50,parentSchema:schema32.properties.username.else,data:data1};
+const err14 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/else/maxLength",keyword:"maxLength",params:{limit: 50},message:"must NOT have more than 50 characters",schema:50,parentSchema:schema32.properties.username.else,data:data1};
 if(vErrors === null){
-vErrors = [err15];
+vErrors = [err14];
 }
 else {
-vErrors.push(err15);
+vErrors.push(err14);
 }
 errors++;
 }
@@ -298,7 +287,20 @@ valid2 = _valid1;
 ifClause1 = "else";
 }
 if(!valid2){
-const err16 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema",schema:schema32.properties.username.if,parentSchema:schema32.properties.username,data:data1};
+const err15 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema",schema:schema32.properties.username.if,parentSchema:schema32.properties.username,data:data1};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.email !== undefined){
+let data2 = data.email;
+if(typeof data2 !== "string"){
+const err16 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.email.type,parentSchema:schema32.properties.email,data:data2};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -307,30 +309,17 @@ vErrors.push(err16);
 }
 errors++;
 }
-}
-if(data.email !== undefined){
-let data2 = data.email;
-if(typeof data2 !== "string"){
-const err17 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.email.type,parentSchema:schema32.properties.email,data:data2};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
 const _errs16 = errors;
 let valid3 = true;
 const _errs17 = errors;
 if(typeof data2 === "string"){
 if(func1(data2) > 254){
-const err18 = {};
+const err17 = {};
 if(vErrors === null){
-vErrors = [err18];
+vErrors = [err17];
 }
 else {
-vErrors.push(err18);
+vErrors.push(err17);
 }
 errors++;
 }
@@ -350,22 +339,22 @@ if(_valid2){
 const _errs18 = errors;
 if(typeof data2 === "string"){
 if(func1(data2) < 1){
-const err19 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema32.properties.email.then,data:data2};
+const err18 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema32.properties.email.then,data:data2};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(!pattern5.test(data2)){
+const err19 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"+"\"",schema:"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$",parentSchema:schema32.properties.email.then,data:data2};
 if(vErrors === null){
 vErrors = [err19];
 }
 else {
 vErrors.push(err19);
-}
-errors++;
-}
-if(!pattern6.test(data2)){
-const err20 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"+"\"",schema:"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$",parentSchema:schema32.properties.email.then,data:data2};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
 }
 errors++;
 }
@@ -378,12 +367,12 @@ else {
 const _errs19 = errors;
 if(typeof data2 === "string"){
 if(func1(data2) > 254){
-const err21 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/else/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters",schema:254,parentSchema:schema32.properties.email.else,data:data2};
+const err20 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/else/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters",schema:254,parentSchema:schema32.properties.email.else,data:data2};
 if(vErrors === null){
-vErrors = [err21];
+vErrors = [err20];
 }
 else {
-vErrors.push(err21);
+vErrors.push(err20);
 }
 errors++;
 }
@@ -393,12 +382,12 @@ valid3 = _valid2;
 ifClause2 = "else";
 }
 if(!valid3){
-const err22 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema",schema:schema32.properties.email.if,parentSchema:schema32.properties.email,data:data2};
+const err21 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema",schema:schema32.properties.email.if,parentSchema:schema32.properties.email,data:data2};
 if(vErrors === null){
-vErrors = [err22];
+vErrors = [err21];
 }
 else {
-vErrors.push(err22);
+vErrors.push(err21);
 }
 errors++;
 }
@@ -410,12 +399,12 @@ let valid4 = true;
 const _errs23 = errors;
 if(typeof data3 === "string"){
 if(func1(data3) > 128){
-const err23 = {};
+const err22 = {};
 if(vErrors === null){
-vErrors = [err23];
+vErrors = [err22];
 }
 else {
-vErrors.push(err23);
+vErrors.push(err22);
 }
 errors++;
 }
@@ -435,22 +424,22 @@ if(_valid3){
 const _errs24 = errors;
 if(typeof data3 === "string"){
 if(func1(data3) < 12){
-const err24 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/minLength",keyword:"minLength",params:{limit: 12},message:"must NOT have fewer than 12 characters",schema:12,parentSchema:schema32.properties.password.then,data:data3};
+const err23 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/minLength",keyword:"minLength",params:{limit: 12},message:"must NOT have fewer than 12 characters",schema:12,parentSchema:schema32.properties.password.then,data:data3};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(!pattern6.test(data3)){
+const err24 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema32.properties.password.then,data:data3};
 if(vErrors === null){
 vErrors = [err24];
 }
 else {
 vErrors.push(err24);
-}
-errors++;
-}
-if(!pattern7.test(data3)){
-const err25 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema32.properties.password.then,data:data3};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
 }
 errors++;
 }
@@ -463,12 +452,12 @@ else {
 const _errs25 = errors;
 if(typeof data3 === "string"){
 if(func1(data3) > 128){
-const err26 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema32.properties.password.else,data:data3};
+const err25 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema32.properties.password.else,data:data3};
 if(vErrors === null){
-vErrors = [err26];
+vErrors = [err25];
 }
 else {
-vErrors.push(err26);
+vErrors.push(err25);
 }
 errors++;
 }
@@ -478,7 +467,17 @@ valid4 = _valid3;
 ifClause3 = "else";
 }
 if(!valid4){
-const err27 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/if",keyword:"if",params:{failingKeyword: ifClause3},message:"must match \""+ifClause3+"\" schema",schema:schema32.properties.password.if,parentSchema:schema32.properties.password,data:data3};
+const err26 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/if",keyword:"if",params:{failingKeyword: ifClause3},message:"must match \""+ifClause3+"\" schema",schema:schema32.properties.password.if,parentSchema:schema32.properties.password,data:data3};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(!(typeof data3 === "string")){
+const err27 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.password.type,parentSchema:schema32.properties.password,data:data3};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -487,25 +486,15 @@ vErrors.push(err27);
 }
 errors++;
 }
-if(!(typeof data3 === "string")){
-const err28 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.password.type,parentSchema:schema32.properties.password,data:data3};
+}
+}
+else {
+const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data};
 if(vErrors === null){
 vErrors = [err28];
 }
 else {
 vErrors.push(err28);
-}
-errors++;
-}
-}
-}
-else {
-const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
 }
 errors++;
 }
@@ -563,7 +552,7 @@ errors++;
 if(data.email !== undefined){
 let data0 = data.email;
 if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
+if(!pattern6.test(data0)){
 const err3 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema33.properties.email,data:data0};
 if(vErrors === null){
 vErrors = [err3];
@@ -616,7 +605,7 @@ let ifClause0;
 if(_valid0){
 const _errs8 = errors;
 if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
+if(!pattern6.test(data1)){
 const err6 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema33.properties.password.then,data:data1};
 if(vErrors === null){
 vErrors = [err6];
@@ -792,7 +781,7 @@ return errors === 0;
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 exports.validate5 = validate25;
-const schema36 = {"description":"Changes to the authenticated user's account and profile. Omitted fields remain unchanged.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"name":{"description":"A display name of at most 100 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.","type":"string","examples":["Mira Solheim"],"if":{"maxLength":100},"then":{"minLength":1,"pattern":"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},"else":{"maxLength":100}},"username":{"description":"A username of at most 50 characters, unique under NFKC case folding. It must not contain whitespace, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists most forbidden characters. The others, such as U+FFFC and U+E0001, are rejected too.","type":"string","examples":["mira"],"if":{"maxLength":50},"then":{"minLength":1,"pattern":"^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"},"else":{"maxLength":50}},"email":{"description":"An email address of at most 254 characters, trimmed and lowercased before validation. It must be ASCII, contain one `@`, and have a dot in the domain. Quoted local parts, address literals and addresses of disposable email providers are rejected.","type":"string","x-normalize":"email","examples":["mira.solheim@example.org"],"if":{"maxLength":254},"then":{"minLength":1,"pattern":"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"},"else":{"maxLength":254}},"password":{"description":"A new password of 12 to 128 characters, used verbatim, including whitespace. It must\n\n- contain a lowercase letter, an uppercase letter, a digit, and a special character (neither a letter nor a digit)\n- not contain the username or the part of the email address before the `@`, regardless of letter case and Unicode form\n- not be a common password or a slight variation of one: other digits and symbols at the end, or look-alike characters\n  (`P4ssword123!`)\n- not contain the same character three times in a row\n- not contain an obvious sequence in either direction: four consecutive letters of the alphabet, four consecutive digits,\n  five adjacent keys of a keyboard row, or the first or last four keys of a row (`qwer`, `hjkl`)","type":"string","format":"password","examples":["Teal-Lantern_58"],"if":{"maxLength":128},"then":{"minLength":12,"pattern":"^[^\\x00]*$"},"else":{"maxLength":128}},"current_password":{"description":"The authenticated user's current password, compared verbatim, including whitespace.","type":"string","format":"password","examples":["Teal-Lantern_58"],"if":{"maxLength":128},"then":{"minLength":1,"pattern":"^[^\\x00]*$"},"else":{"maxLength":128}},"private":{"description":"Whether only friends may see the posts, the profile picture and the full profile: `true` or `false`, case-insensitive.","type":"boolean"},"image":{},"remove_image":{"description":"Whether to remove the profile picture: `true` or `false`, case-insensitive. Must not be `true` if the form contains `image`.","type":"boolean"}}};
+const schema36 = {"description":"Changes to the authenticated user's account and profile. Omitted fields remain unchanged.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"name":{"description":"A display name of at most 100 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.","type":"string","examples":["Mira Solheim"],"if":{"maxLength":100},"then":{"minLength":1},"else":{"maxLength":100}},"username":{"description":"A username of at most 50 characters, unique under NFKC case folding. It must not contain whitespace, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists only those of Latin-1.","type":"string","examples":["mira"],"if":{"maxLength":50},"then":{"minLength":1,"pattern":"^[^\\x00-\\x20\\x7f-\\xa0\\xad]+$"},"else":{"maxLength":50}},"email":{"description":"An email address of at most 254 characters, trimmed and lowercased before validation. It must be ASCII, contain one `@`, and have a dot in the domain. Quoted local parts, address literals and addresses of disposable email providers are rejected.","type":"string","x-normalize":"email","examples":["mira.solheim@example.org"],"if":{"maxLength":254},"then":{"minLength":1,"pattern":"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"},"else":{"maxLength":254}},"password":{"description":"A new password of 12 to 128 characters, used verbatim, including whitespace. It must\n\n- contain a lowercase letter, an uppercase letter, a digit, and a special character (neither a letter nor a digit)\n- not contain the username or the part of the email address before the `@`, regardless of letter case and Unicode form\n- not be a common password or a slight variation of one: other digits and symbols at the end, or look-alike characters\n  (`P4ssword123!`)\n- not contain the same character three times in a row\n- not contain an obvious sequence in either direction: four consecutive letters of the alphabet, four consecutive digits,\n  five adjacent keys of a keyboard row, or the first or last four keys of a row (`qwer`, `hjkl`)\n\nRecommended are three groups of six random letters and digits, joined by hyphens, as password generators produce them:\n`tuvGo4-qesjyn-bidwap`.","type":"string","format":"password","examples":["Teal-Lantern_58"],"if":{"maxLength":128},"then":{"minLength":12,"pattern":"^[^\\x00]*$"},"else":{"maxLength":128}},"current_password":{"description":"The authenticated user's current password, compared verbatim, including whitespace.","type":"string","format":"password","examples":["Teal-Lantern_58"],"if":{"maxLength":128},"then":{"minLength":1,"pattern":"^[^\\x00]*$"},"else":{"maxLength":128}},"private":{"description":"Whether only friends may see the posts, the profile picture and the full profile: `true` or `false`, case-insensitive.","type":"boolean"},"image":{},"remove_image":{"description":"Whether to remove the profile picture: `true` or `false`, case-insensitive. Must not be `true` if the form contains `image`.","type":"boolean"}}};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -878,16 +867,6 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern4.test(data0)){
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\"",schema:"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$",parentSchema:schema36.properties.name.then,data:data0};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
 }
 var _valid0 = _errs6 === errors;
 valid1 = _valid0;
@@ -897,12 +876,12 @@ else {
 const _errs7 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) > 100){
-const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/else/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema36.properties.name.else,data:data0};
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/else/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema36.properties.name.else,data:data0};
 if(vErrors === null){
-vErrors = [err6];
+vErrors = [err5];
 }
 else {
-vErrors.push(err6);
+vErrors.push(err5);
 }
 errors++;
 }
@@ -912,7 +891,20 @@ valid1 = _valid0;
 ifClause0 = "else";
 }
 if(!valid1){
-const err7 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema36.properties.name.if,parentSchema:schema36.properties.name,data:data0};
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema36.properties.name.if,parentSchema:schema36.properties.name,data:data0};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.username !== undefined){
+let data1 = data.username;
+if(typeof data1 !== "string"){
+const err7 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.username.type,parentSchema:schema36.properties.username,data:data1};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -921,30 +913,17 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-if(data.username !== undefined){
-let data1 = data.username;
-if(typeof data1 !== "string"){
-const err8 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.username.type,parentSchema:schema36.properties.username,data:data1};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
 const _errs10 = errors;
 let valid2 = true;
 const _errs11 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 50){
-const err9 = {};
+const err8 = {};
 if(vErrors === null){
-vErrors = [err9];
+vErrors = [err8];
 }
 else {
-vErrors.push(err9);
+vErrors.push(err8);
 }
 errors++;
 }
@@ -964,22 +943,22 @@ if(_valid1){
 const _errs12 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) < 1){
-const err10 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema36.properties.username.then,data:data1};
+const err9 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema36.properties.username.then,data:data1};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(!pattern4.test(data1)){
+const err10 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad]+$"},message:"must match pattern \""+"^[^\\x00-\\x20\\x7f-\\xa0\\xad]+$"+"\"",schema:"^[^\\x00-\\x20\\x7f-\\xa0\\xad]+$",parentSchema:schema36.properties.username.then,data:data1};
 if(vErrors === null){
 vErrors = [err10];
 }
 else {
 vErrors.push(err10);
-}
-errors++;
-}
-if(!pattern5.test(data1)){
-const err11 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"},message:"must match pattern \""+"^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"+"\"",schema:"^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$",parentSchema:schema36.properties.username.then,data:data1};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
 }
 errors++;
 }
@@ -992,12 +971,12 @@ else {
 const _errs13 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 50){
-const err12 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/else/maxLength",keyword:"maxLength",params:{limit: 50},message:"must NOT have more than 50 characters",schema:50,parentSchema:schema36.properties.username.else,data:data1};
+const err11 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/else/maxLength",keyword:"maxLength",params:{limit: 50},message:"must NOT have more than 50 characters",schema:50,parentSchema:schema36.properties.username.else,data:data1};
 if(vErrors === null){
-vErrors = [err12];
+vErrors = [err11];
 }
 else {
-vErrors.push(err12);
+vErrors.push(err11);
 }
 errors++;
 }
@@ -1007,7 +986,20 @@ valid2 = _valid1;
 ifClause1 = "else";
 }
 if(!valid2){
-const err13 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema",schema:schema36.properties.username.if,parentSchema:schema36.properties.username,data:data1};
+const err12 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema",schema:schema36.properties.username.if,parentSchema:schema36.properties.username,data:data1};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.email !== undefined){
+let data2 = data.email;
+if(typeof data2 !== "string"){
+const err13 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.email.type,parentSchema:schema36.properties.email,data:data2};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1016,30 +1008,17 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-if(data.email !== undefined){
-let data2 = data.email;
-if(typeof data2 !== "string"){
-const err14 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.email.type,parentSchema:schema36.properties.email,data:data2};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
 const _errs16 = errors;
 let valid3 = true;
 const _errs17 = errors;
 if(typeof data2 === "string"){
 if(func1(data2) > 254){
-const err15 = {};
+const err14 = {};
 if(vErrors === null){
-vErrors = [err15];
+vErrors = [err14];
 }
 else {
-vErrors.push(err15);
+vErrors.push(err14);
 }
 errors++;
 }
@@ -1059,22 +1038,22 @@ if(_valid2){
 const _errs18 = errors;
 if(typeof data2 === "string"){
 if(func1(data2) < 1){
-const err16 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema36.properties.email.then,data:data2};
+const err15 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema36.properties.email.then,data:data2};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(!pattern5.test(data2)){
+const err16 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"+"\"",schema:"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$",parentSchema:schema36.properties.email.then,data:data2};
 if(vErrors === null){
 vErrors = [err16];
 }
 else {
 vErrors.push(err16);
-}
-errors++;
-}
-if(!pattern6.test(data2)){
-const err17 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"+"\"",schema:"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$",parentSchema:schema36.properties.email.then,data:data2};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
 }
 errors++;
 }
@@ -1087,12 +1066,12 @@ else {
 const _errs19 = errors;
 if(typeof data2 === "string"){
 if(func1(data2) > 254){
-const err18 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/else/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters",schema:254,parentSchema:schema36.properties.email.else,data:data2};
+const err17 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/else/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters",schema:254,parentSchema:schema36.properties.email.else,data:data2};
 if(vErrors === null){
-vErrors = [err18];
+vErrors = [err17];
 }
 else {
-vErrors.push(err18);
+vErrors.push(err17);
 }
 errors++;
 }
@@ -1102,12 +1081,12 @@ valid3 = _valid2;
 ifClause2 = "else";
 }
 if(!valid3){
-const err19 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema",schema:schema36.properties.email.if,parentSchema:schema36.properties.email,data:data2};
+const err18 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema",schema:schema36.properties.email.if,parentSchema:schema36.properties.email,data:data2};
 if(vErrors === null){
-vErrors = [err19];
+vErrors = [err18];
 }
 else {
-vErrors.push(err19);
+vErrors.push(err18);
 }
 errors++;
 }
@@ -1119,12 +1098,12 @@ let valid4 = true;
 const _errs23 = errors;
 if(typeof data3 === "string"){
 if(func1(data3) > 128){
-const err20 = {};
+const err19 = {};
 if(vErrors === null){
-vErrors = [err20];
+vErrors = [err19];
 }
 else {
-vErrors.push(err20);
+vErrors.push(err19);
 }
 errors++;
 }
@@ -1144,22 +1123,22 @@ if(_valid3){
 const _errs24 = errors;
 if(typeof data3 === "string"){
 if(func1(data3) < 12){
-const err21 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/minLength",keyword:"minLength",params:{limit: 12},message:"must NOT have fewer than 12 characters",schema:12,parentSchema:schema36.properties.password.then,data:data3};
+const err20 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/minLength",keyword:"minLength",params:{limit: 12},message:"must NOT have fewer than 12 characters",schema:12,parentSchema:schema36.properties.password.then,data:data3};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(!pattern6.test(data3)){
+const err21 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema36.properties.password.then,data:data3};
 if(vErrors === null){
 vErrors = [err21];
 }
 else {
 vErrors.push(err21);
-}
-errors++;
-}
-if(!pattern7.test(data3)){
-const err22 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema36.properties.password.then,data:data3};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
 }
 errors++;
 }
@@ -1172,12 +1151,12 @@ else {
 const _errs25 = errors;
 if(typeof data3 === "string"){
 if(func1(data3) > 128){
-const err23 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema36.properties.password.else,data:data3};
+const err22 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema36.properties.password.else,data:data3};
 if(vErrors === null){
-vErrors = [err23];
+vErrors = [err22];
 }
 else {
-vErrors.push(err23);
+vErrors.push(err22);
 }
 errors++;
 }
@@ -1187,22 +1166,22 @@ valid4 = _valid3;
 ifClause3 = "else";
 }
 if(!valid4){
-const err24 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/if",keyword:"if",params:{failingKeyword: ifClause3},message:"must match \""+ifClause3+"\" schema",schema:schema36.properties.password.if,parentSchema:schema36.properties.password,data:data3};
+const err23 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/if",keyword:"if",params:{failingKeyword: ifClause3},message:"must match \""+ifClause3+"\" schema",schema:schema36.properties.password.if,parentSchema:schema36.properties.password,data:data3};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(!(typeof data3 === "string")){
+const err24 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.password.type,parentSchema:schema36.properties.password,data:data3};
 if(vErrors === null){
 vErrors = [err24];
 }
 else {
 vErrors.push(err24);
-}
-errors++;
-}
-if(!(typeof data3 === "string")){
-const err25 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.password.type,parentSchema:schema36.properties.password,data:data3};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
 }
 errors++;
 }
@@ -1214,12 +1193,12 @@ let valid5 = true;
 const _errs29 = errors;
 if(typeof data4 === "string"){
 if(func1(data4) > 128){
-const err26 = {};
+const err25 = {};
 if(vErrors === null){
-vErrors = [err26];
+vErrors = [err25];
 }
 else {
-vErrors.push(err26);
+vErrors.push(err25);
 }
 errors++;
 }
@@ -1239,22 +1218,22 @@ if(_valid4){
 const _errs30 = errors;
 if(typeof data4 === "string"){
 if(func1(data4) < 1){
-const err27 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema36.properties.current_password.then,data:data4};
+const err26 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema36.properties.current_password.then,data:data4};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(!pattern6.test(data4)){
+const err27 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema36.properties.current_password.then,data:data4};
 if(vErrors === null){
 vErrors = [err27];
 }
 else {
 vErrors.push(err27);
-}
-errors++;
-}
-if(!pattern7.test(data4)){
-const err28 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema36.properties.current_password.then,data:data4};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
 }
 errors++;
 }
@@ -1267,12 +1246,12 @@ else {
 const _errs31 = errors;
 if(typeof data4 === "string"){
 if(func1(data4) > 128){
-const err29 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema36.properties.current_password.else,data:data4};
+const err28 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema36.properties.current_password.else,data:data4};
 if(vErrors === null){
-vErrors = [err29];
+vErrors = [err28];
 }
 else {
-vErrors.push(err29);
+vErrors.push(err28);
 }
 errors++;
 }
@@ -1282,7 +1261,17 @@ valid5 = _valid4;
 ifClause4 = "else";
 }
 if(!valid5){
-const err30 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/if",keyword:"if",params:{failingKeyword: ifClause4},message:"must match \""+ifClause4+"\" schema",schema:schema36.properties.current_password.if,parentSchema:schema36.properties.current_password,data:data4};
+const err29 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/if",keyword:"if",params:{failingKeyword: ifClause4},message:"must match \""+ifClause4+"\" schema",schema:schema36.properties.current_password.if,parentSchema:schema36.properties.current_password,data:data4};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if(!(typeof data4 === "string")){
+const err30 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.current_password.type,parentSchema:schema36.properties.current_password,data:data4};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1291,8 +1280,11 @@ vErrors.push(err30);
 }
 errors++;
 }
-if(!(typeof data4 === "string")){
-const err31 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.current_password.type,parentSchema:schema36.properties.current_password,data:data4};
+}
+if(data.private !== undefined){
+let data5 = data.private;
+if(typeof data5 !== "boolean"){
+const err31 = {instancePath:instancePath+"/private",schemaPath:"#/properties/private/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema36.properties.private.type,parentSchema:schema36.properties.private,data:data5};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -1302,10 +1294,10 @@ vErrors.push(err31);
 errors++;
 }
 }
-if(data.private !== undefined){
-let data5 = data.private;
-if(typeof data5 !== "boolean"){
-const err32 = {instancePath:instancePath+"/private",schemaPath:"#/properties/private/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema36.properties.private.type,parentSchema:schema36.properties.private,data:data5};
+if(data.remove_image !== undefined){
+let data6 = data.remove_image;
+if(typeof data6 !== "boolean"){
+const err32 = {instancePath:instancePath+"/remove_image",schemaPath:"#/properties/remove_image/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema36.properties.remove_image.type,parentSchema:schema36.properties.remove_image,data:data6};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1315,27 +1307,14 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data.remove_image !== undefined){
-let data6 = data.remove_image;
-if(typeof data6 !== "boolean"){
-const err33 = {instancePath:instancePath+"/remove_image",schemaPath:"#/properties/remove_image/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema36.properties.remove_image.type,parentSchema:schema36.properties.remove_image,data:data6};
+}
+else {
+const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data};
 if(vErrors === null){
 vErrors = [err33];
 }
 else {
 vErrors.push(err33);
-}
-errors++;
-}
-}
-}
-else {
-const err34 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
 }
 errors++;
 }
@@ -1421,7 +1400,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern7.test(data0)){
+if(!pattern6.test(data0)){
 const err4 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema37.properties.password.then,data:data0};
 if(vErrors === null){
 vErrors = [err4];
@@ -1700,7 +1679,7 @@ validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 exports.validate10 = validate30;
 const schema41 = {"type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":2147483647},"cursor":{"type":"string","if":{"maxLength":100},"then":{"pattern":"^[A-Za-z0-9_-]+$"},"else":{"maxLength":100}}},"required":[],"additionalProperties":false};
-const pattern16 = new RegExp("^[A-Za-z0-9_-]+$", "u");
+const pattern14 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1836,7 +1815,7 @@ let ifClause0;
 if(_valid0){
 const _errs10 = errors;
 if(typeof data2 === "string"){
-if(!pattern16.test(data2)){
+if(!pattern14.test(data2)){
 const err9 = {instancePath:instancePath+"/cursor",schemaPath:"#/properties/cursor/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\"",schema:"^[A-Za-z0-9_-]+$",parentSchema:schema41.properties.cursor.then,data:data2};
 if(vErrors === null){
 vErrors = [err9];
@@ -1898,7 +1877,7 @@ validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 exports.validate11 = validate31;
 const schema42 = {"type":"object","properties":{"Idempotency-Key":{"type":"string","if":{"maxLength":255},"then":{"minLength":1,"pattern":"^[!-~]*$"},"else":{"maxLength":255}}},"required":[],"additionalProperties":false};
-const pattern17 = new RegExp("^[!-~]*$", "u");
+const pattern15 = new RegExp("^[!-~]*$", "u");
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1974,7 +1953,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern17.test(data0)){
+if(!pattern15.test(data0)){
 const err4 = {instancePath:instancePath+"/Idempotency-Key",schemaPath:"#/properties/Idempotency-Key/then/pattern",keyword:"pattern",params:{pattern: "^[!-~]*$"},message:"must match pattern \""+"^[!-~]*$"+"\"",schema:"^[!-~]*$",parentSchema:schema42.properties["Idempotency-Key"].then,data:data0};
 if(vErrors === null){
 vErrors = [err4];
@@ -2035,7 +2014,7 @@ return errors === 0;
 validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 exports.validate12 = validate32;
-const schema43 = {"description":"A new post.","type":"object","additionalProperties":false,"required":["title","text"],"properties":{"title":{"description":"The title of a post, at most 200 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.","type":"string","examples":["First swim of the year"],"if":{"maxLength":200},"then":{"minLength":1,"pattern":"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},"else":{"maxLength":200}},"text":{"description":"The text of a post, at most 10,000 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.","type":"string","examples":["Four degrees in the water. Worth it."],"if":{"maxLength":10000},"then":{"minLength":1,"pattern":"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},"else":{"maxLength":10000}},"image":{}}};
+const schema43 = {"description":"A new post.","type":"object","additionalProperties":false,"required":["title","text"],"properties":{"title":{"description":"The title of a post, at most 200 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.","type":"string","examples":["First swim of the year"],"if":{"maxLength":200},"then":{"minLength":1},"else":{"maxLength":200}},"text":{"description":"The text of a post, at most 10,000 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.","type":"string","examples":["Four degrees in the water. Worth it."],"if":{"maxLength":10000},"then":{"minLength":1},"else":{"maxLength":10000}},"image":{}}};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2131,16 +2110,6 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!pattern4.test(data0)){
-const err6 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\"",schema:"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$",parentSchema:schema43.properties.title.then,data:data0};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
 }
 var _valid0 = _errs6 === errors;
 valid1 = _valid0;
@@ -2150,12 +2119,12 @@ else {
 const _errs7 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) > 200){
-const err7 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/else/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema43.properties.title.else,data:data0};
+const err6 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/else/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema43.properties.title.else,data:data0};
 if(vErrors === null){
-vErrors = [err7];
+vErrors = [err6];
 }
 else {
-vErrors.push(err7);
+vErrors.push(err6);
 }
 errors++;
 }
@@ -2165,7 +2134,20 @@ valid1 = _valid0;
 ifClause0 = "else";
 }
 if(!valid1){
-const err8 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema43.properties.title.if,parentSchema:schema43.properties.title,data:data0};
+const err7 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema43.properties.title.if,parentSchema:schema43.properties.title,data:data0};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.text !== undefined){
+let data1 = data.text;
+if(typeof data1 !== "string"){
+const err8 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.text.type,parentSchema:schema43.properties.text,data:data1};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2174,30 +2156,17 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-if(data.text !== undefined){
-let data1 = data.text;
-if(typeof data1 !== "string"){
-const err9 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.text.type,parentSchema:schema43.properties.text,data:data1};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
 const _errs10 = errors;
 let valid2 = true;
 const _errs11 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 10000){
-const err10 = {};
+const err9 = {};
 if(vErrors === null){
-vErrors = [err10];
+vErrors = [err9];
 }
 else {
-vErrors.push(err10);
+vErrors.push(err9);
 }
 errors++;
 }
@@ -2217,22 +2186,12 @@ if(_valid1){
 const _errs12 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) < 1){
-const err11 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema43.properties.text.then,data:data1};
+const err10 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema43.properties.text.then,data:data1};
 if(vErrors === null){
-vErrors = [err11];
+vErrors = [err10];
 }
 else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(!pattern4.test(data1)){
-const err12 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\"",schema:"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$",parentSchema:schema43.properties.text.then,data:data1};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
+vErrors.push(err10);
 }
 errors++;
 }
@@ -2245,12 +2204,12 @@ else {
 const _errs13 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 10000){
-const err13 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/else/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters",schema:10000,parentSchema:schema43.properties.text.else,data:data1};
+const err11 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/else/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters",schema:10000,parentSchema:schema43.properties.text.else,data:data1};
 if(vErrors === null){
-vErrors = [err13];
+vErrors = [err11];
 }
 else {
-vErrors.push(err13);
+vErrors.push(err11);
 }
 errors++;
 }
@@ -2260,24 +2219,24 @@ valid2 = _valid1;
 ifClause1 = "else";
 }
 if(!valid2){
-const err14 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema",schema:schema43.properties.text.if,parentSchema:schema43.properties.text,data:data1};
+const err12 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema",schema:schema43.properties.text.if,parentSchema:schema43.properties.text,data:data1};
 if(vErrors === null){
-vErrors = [err14];
+vErrors = [err12];
 }
 else {
-vErrors.push(err14);
+vErrors.push(err12);
 }
 errors++;
 }
 }
 }
 else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data};
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data};
 if(vErrors === null){
-vErrors = [err15];
+vErrors = [err13];
 }
 else {
-vErrors.push(err15);
+vErrors.push(err13);
 }
 errors++;
 }
@@ -2287,7 +2246,7 @@ return errors === 0;
 validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 exports.validate13 = validate33;
-const schema44 = {"description":"Changes to a post. Omitted fields remain unchanged.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"title":{"description":"The title of a post, at most 200 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.","type":"string","examples":["First swim of the year"],"if":{"maxLength":200},"then":{"minLength":1,"pattern":"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},"else":{"maxLength":200}},"text":{"description":"The text of a post, at most 10,000 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.","type":"string","examples":["Four degrees in the water. Worth it."],"if":{"maxLength":10000},"then":{"minLength":1,"pattern":"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},"else":{"maxLength":10000}},"image":{},"remove_image":{"description":"Whether to remove the image of the post: `true` or `false`, case-insensitive. Must not be `true` if the form contains `image`.","type":"boolean"}}};
+const schema44 = {"description":"Changes to a post. Omitted fields remain unchanged.","type":"object","additionalProperties":false,"minProperties":1,"properties":{"title":{"description":"The title of a post, at most 200 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.","type":"string","examples":["First swim of the year"],"if":{"maxLength":200},"then":{"minLength":1},"else":{"maxLength":200}},"text":{"description":"The text of a post, at most 10,000 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.","type":"string","examples":["Four degrees in the water. Worth it."],"if":{"maxLength":10000},"then":{"minLength":1},"else":{"maxLength":10000}},"image":{},"remove_image":{"description":"Whether to remove the image of the post: `true` or `false`, case-insensitive. Must not be `true` if the form contains `image`.","type":"boolean"}}};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2373,16 +2332,6 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern4.test(data0)){
-const err5 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\"",schema:"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$",parentSchema:schema44.properties.title.then,data:data0};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
 }
 var _valid0 = _errs6 === errors;
 valid1 = _valid0;
@@ -2392,12 +2341,12 @@ else {
 const _errs7 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) > 200){
-const err6 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/else/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema44.properties.title.else,data:data0};
+const err5 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/else/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema44.properties.title.else,data:data0};
 if(vErrors === null){
-vErrors = [err6];
+vErrors = [err5];
 }
 else {
-vErrors.push(err6);
+vErrors.push(err5);
 }
 errors++;
 }
@@ -2407,7 +2356,20 @@ valid1 = _valid0;
 ifClause0 = "else";
 }
 if(!valid1){
-const err7 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema44.properties.title.if,parentSchema:schema44.properties.title,data:data0};
+const err6 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema44.properties.title.if,parentSchema:schema44.properties.title,data:data0};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.text !== undefined){
+let data1 = data.text;
+if(typeof data1 !== "string"){
+const err7 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.text.type,parentSchema:schema44.properties.text,data:data1};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2416,30 +2378,17 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-if(data.text !== undefined){
-let data1 = data.text;
-if(typeof data1 !== "string"){
-const err8 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.text.type,parentSchema:schema44.properties.text,data:data1};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
 const _errs10 = errors;
 let valid2 = true;
 const _errs11 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 10000){
-const err9 = {};
+const err8 = {};
 if(vErrors === null){
-vErrors = [err9];
+vErrors = [err8];
 }
 else {
-vErrors.push(err9);
+vErrors.push(err8);
 }
 errors++;
 }
@@ -2459,22 +2408,12 @@ if(_valid1){
 const _errs12 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) < 1){
-const err10 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema44.properties.text.then,data:data1};
+const err9 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema44.properties.text.then,data:data1};
 if(vErrors === null){
-vErrors = [err10];
+vErrors = [err9];
 }
 else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(!pattern4.test(data1)){
-const err11 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\"",schema:"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$",parentSchema:schema44.properties.text.then,data:data1};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
+vErrors.push(err9);
 }
 errors++;
 }
@@ -2487,12 +2426,12 @@ else {
 const _errs13 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 10000){
-const err12 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/else/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters",schema:10000,parentSchema:schema44.properties.text.else,data:data1};
+const err10 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/else/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters",schema:10000,parentSchema:schema44.properties.text.else,data:data1};
 if(vErrors === null){
-vErrors = [err12];
+vErrors = [err10];
 }
 else {
-vErrors.push(err12);
+vErrors.push(err10);
 }
 errors++;
 }
@@ -2502,12 +2441,12 @@ valid2 = _valid1;
 ifClause1 = "else";
 }
 if(!valid2){
-const err13 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema",schema:schema44.properties.text.if,parentSchema:schema44.properties.text,data:data1};
+const err11 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema",schema:schema44.properties.text.if,parentSchema:schema44.properties.text,data:data1};
 if(vErrors === null){
-vErrors = [err13];
+vErrors = [err11];
 }
 else {
-vErrors.push(err13);
+vErrors.push(err11);
 }
 errors++;
 }
@@ -2515,24 +2454,24 @@ errors++;
 if(data.remove_image !== undefined){
 let data2 = data.remove_image;
 if(typeof data2 !== "boolean"){
-const err14 = {instancePath:instancePath+"/remove_image",schemaPath:"#/properties/remove_image/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema44.properties.remove_image.type,parentSchema:schema44.properties.remove_image,data:data2};
+const err12 = {instancePath:instancePath+"/remove_image",schemaPath:"#/properties/remove_image/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema44.properties.remove_image.type,parentSchema:schema44.properties.remove_image,data:data2};
 if(vErrors === null){
-vErrors = [err14];
+vErrors = [err12];
 }
 else {
-vErrors.push(err14);
+vErrors.push(err12);
 }
 errors++;
 }
 }
 }
 else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.type,parentSchema:schema44,data};
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.type,parentSchema:schema44,data};
 if(vErrors === null){
-vErrors = [err15];
+vErrors = [err13];
 }
 else {
-vErrors.push(err15);
+vErrors.push(err13);
 }
 errors++;
 }

@@ -65,7 +65,7 @@ function emptyChangeProblems(
   return fieldNames.length > 0 && fieldNames.every(changesNothing) ? [fieldProblem('body', '', 'no_changes')] : [];
 }
 
-/** Returns a problem for each of these texts of which nothing is visible. The schema reports only texts of ASCII whitespace. */
+/** Returns a problem for each of these texts of which nothing is visible. The schema reports only empty texts. */
 const blankProblems = (texts: Readonly<Record<string, string>>, ...fields: string[]): FieldProblem[] =>
   fields.flatMap((field) => {
     const text = texts[field];

@@ -13,8 +13,8 @@ import { CommandError } from './support/command-error.js';
 import { requestControl } from './support/control-client.js';
 import { createServiceCommand } from './support/service-command.js';
 
-async function backUp({ to }: { to: string }): Promise<void> {
-  const path = archivePath(to);
+async function backUp({ to, force = false }: { to: string; force?: boolean }): Promise<void> {
+  const path = archivePath(to, force);
   const config = readConfig(process.env);
   const { stores } = config;
   if (stores.postgres) {
@@ -42,5 +42,6 @@ const command = createServiceCommand(
   'Writes the data of the embedded stores to a file, also while the service runs.',
 )
   .requiredOption('--to <file>', 'the file to write')
+  .option('--force', 'replaces the file if it exists')
   .action(backUp);
 await runCommand(command);

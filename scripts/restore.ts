@@ -12,9 +12,7 @@ async function restore({ from }: { from: string }): Promise<void> {
       'DATABASE_URL is set: a backup can only be restored into the embedded stores of a new DATA_DIR',
     );
   }
-  await access(from).catch(({ message }: Error) => {
-    throw new CommandError(`--from: ${message}`);
-  });
+  await access(from);
   const files = await restoreBackup(from, stores.dataDir);
   console.log(`Restored ${files} files into ${stores.dataDir}. Check them with npm run verify, then run npm start.`);
 }

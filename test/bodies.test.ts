@@ -1,6 +1,7 @@
 import t from 'tap';
 import { type ContractOperation, contract } from '../scripts/contract-test/client/index.js';
 import { expensiveJson, expensiveTexts } from './support/expensive-inputs.js';
+import { picture } from './support/picture.js';
 import { createPost, startTestService } from './support/service.js';
 import { openConnection } from './support/wire.js';
 
@@ -25,19 +26,26 @@ const pathOf = ({ path, query }: ContractOperation) => (query.length > 0 ? `${pa
 function sendExample(operation: ContractOperation, texts: Record<string, string>) {
   const [example] = Object.values(operation.requestBody?.examples ?? {});
   const fields = { ...example?.value, ...texts };
-  const form = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
+  const form = Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, name === 'image' ? picture() : String(value)]),
+  );
   return user.send(operation.method, pathOf(operation), isForm(operation) ? { form } : { json: fields });
 }
 
-t.test('documents and unknown paths do not wait for a body', async (t) => {
-  for (const [request, status] of [
-    ['GET /docs', 200],
-    ['GET /openapi.json', 200],
-    ['POST /nothing', 404],
+t.test('documents, preflights and unknown paths do not wait for a body', async (t) => {
+  const preflight = 'Origin: https://x\r\nAccess-Control-Request-Method: GET\r\n';
+  for (const [request, status, { headers = '', isCounted = false }] of [
+    ['GET /docs', 200, {}],
+    ['GET /openapi.json', 200, {}],
+    ['POST /docs', 405, {}],
+    ['OPTIONS /posts', 204, { headers: preflight }],
+    ['POST /nothing', 404, { isCounted: true }],
   ] as const) {
-    const { socket, until } = openConnection(t, service.url);
-    socket.write(`${request} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n`);
+    const { socket, until, closed } = openConnection(t, service.url);
+    socket.write(`${request} HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: 10\r\n\r\n`);
     await until(new RegExp(`^HTTP/1\\.1 ${status} `));
+    // The rate limit does not stop uncounted requests, so nothing more is read from their connections.
+    if (!isCounted) await closed;
   }
 });
 

@@ -2,6 +2,7 @@ import t from 'tap';
 import { serializers } from '../generated/serializers.js';
 import type { FieldProblem } from '../handlers/errors.js';
 import { type ContractOperation, contract } from '../scripts/contract-test/client/index.js';
+import { picture } from './support/picture.js';
 import { createPost, PASSWORD, startTestService } from './support/service.js';
 
 const service = await startTestService(t);
@@ -23,7 +24,7 @@ t.test('every documented example of a body is accepted', async (t) => {
     const fields = Object.entries(example).map(([name, value]) => [name, known[name] ?? value]);
     if (requestBody?.mediaType === 'application/json')
       return user.send(method, path, { json: Object.fromEntries(fields) });
-    const form = Object.fromEntries(fields.map(([name, value]) => [name, `${value}`]));
+    const form = Object.fromEntries(fields.map(([name, value]) => [name, name === 'image' ? picture() : `${value}`]));
     return user.send(method, path + query, { form });
   }
   for (const operation of withBody) {

@@ -67,6 +67,15 @@ t.test('compresses the document and the assets of the explorer, with an entity t
   t.equal(tags.size, 3 * (paths.length - 1));
 });
 
+t.test('the document names the base URL, but the document of the explorer does not', async (t) => {
+  const { url } = await startTestService(t, { PUBLIC_URL: 'https://social.example' });
+  const read = async (path: string) => (await fetch(url + path)).text();
+  t.equal(JSON.parse(await read('/openapi.json')).servers[0].url, 'https://social.example');
+  t.match(await read('/openapi.yaml'), '\nservers:\n  - url: https://social.example\n');
+  const [, asset = ''] = /data-document="([^"]+)"/.exec(await read('/docs')) ?? [];
+  t.equal(JSON.parse(await read(asset)).servers[0].url, '/', 'it sends requests to its own origin');
+});
+
 t.test('a failed compression is retried at the next request', async (t) => {
   const { brotliCompress } = zlib;
   t.teardown(() => replaceCompression(brotliCompress));

@@ -85,13 +85,8 @@ function reasonsFor(field: string, { keyword, params, data, parentSchema }: Erro
   }
 }
 
-const BLANK = () => [reason('blank')];
-
 /** By field: functions that return the reasons why a text does not match the pattern of the field. */
 const PATTERN_REASONS: Readonly<Record<string, (text: string) => Reason[]>> = {
-  name: BLANK,
-  title: BLANK,
-  text: BLANK,
   cursor: () => [reason('invalid_cursor')],
   email: () => [reason('email')],
   username: (text) => usernameProblems(text).map((code) => reason(code)),

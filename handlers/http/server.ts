@@ -4,7 +4,6 @@ import { Readable } from 'node:stream';
 import cookie from '@fastify/cookie';
 import Fastify, {
   type FastifyBaseLogger,
-  type FastifyContextConfig,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -47,7 +46,8 @@ import { nameSpans } from './span-names.js';
  *    that the path does not support (405).
  * 4. The handler reads the body and validates the input (400, 404, 413, 415), and runs the operation.
  * 5. During a shutdown, onSend tells the client to close the connection. If the body of the request is still arriving, onSend
- *    delays the close, so that the client receives the response. onResponse limits how much of an unread body is drained.
+ *    delays the close, so that the client receives the response, or leaves the body of an uncounted request unread. onResponse
+ *    limits how much of an unread body is drained.
  * 6. When the response has been sent or its connection has closed, the request is recorded in the metrics and may be logged.
  */
 
@@ -71,9 +71,12 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** Returns whether a request counts towards a rate limit. @param config the configuration of its route */
-const isCounted = (request: FastifyRequest, config: FastifyContextConfig | undefined) =>
-  !config?.exemptFromRateLimit && !isPreflight(request);
+/** Returns whether a request counts towards a rate limit. */
+const isCounted = (request: FastifyRequest) =>
+  !request.routeOptions.config?.exemptFromRateLimit && !isPreflight(request);
+
+/** Matches a valid Host header: a name or address, which may be empty, and an optional port (RFC 9110 section 7.2). */
+const HOST = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(:\d*)?$/i;
 
 const mayLogUncounted = createLogLimit('uncounted requests omitted');
 
@@ -127,14 +130,16 @@ export async function buildServer(
   server.addHook('preClose', async () => {
     closing = true;
   });
-  server.addHook('onSend', ({ raw }, reply, payload, done) => {
-    if (!raw.complete) {
+  server.addHook('onSend', (request, reply, payload, done) => {
+    const { raw } = request;
+    if (!raw.complete && isCounted(request)) {
       delayClose(raw.socket);
       // If nothing has read the body, Node would discard it without events, and `limitDrain` could not count its chunks.
       raw.resume();
     }
-    // Otherwise clients could keep their connections open, and the shutdown would wait for them.
-    if (closing) reply.header('Connection', 'close');
+    // A client could keep the process busy with the body of an uncounted request. During a shutdown, it could keep its connection
+    // open, and the shutdown would wait for it.
+    if (closing || (!raw.complete && !isCounted(request))) reply.header('Connection', 'close');
     done(null, payload);
   });
   // Synchronous hooks take a callback, because promises would make a request for posts about 5% slower.
@@ -160,18 +165,19 @@ export async function buildServer(
   const trustedOrigins = new Set([...config.corsOrigins, config.publicUrl.origin]);
   const countRequest = await createRateLimiter(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
-    const { config: routeConfig } = request.routeOptions;
-    if (isCounted(request, routeConfig)) {
+    if (isCounted(request)) {
       const isUntrusted = isFromUntrustedOrigin(request, trustedOrigins);
-      const bucket = isUntrusted ? 'cross-site' : (routeConfig?.operation?.rateLimit ?? 'general');
+      const bucket = isUntrusted ? 'cross-site' : (request.routeOptions.config?.operation?.rateLimit ?? 'general');
       await countRequest(request, reply, bucket);
     }
     // The first request of a connection is still served, because its client could not know of the shutdown.
     if (closing && request.raw.socket.bytesWritten > 0) throw shuttingDown();
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+    const { host } = request.headers;
+    if (host === undefined && request.raw.httpVersion === '1.1')
       throw badRequest([fieldProblem('header', 'Host', 'required')]);
-    }
     if (isRepeated(request.raw, 'host')) throw badRequest([fieldProblem('header', 'Host', 'repeated')]);
+    if (host !== undefined && !HOST.test(host))
+      throw badRequest([fieldProblem('header', 'Host', 'invalid_characters', 'must be a host with an optional port')]);
   });
 
   const budget = createResponseBudget();
@@ -183,7 +189,7 @@ export async function buildServer(
 
   const addRoutesForOtherMethods = trackMethods(server);
   await acceptBodies(server);
-  await registerDocs(server, document, budget);
+  await registerDocs(server, document, config.publicUrl, budget);
   await registerOperations(server, document.parsed, context, trustedOrigins, { budget, imageBudget });
   addRoutesForOtherMethods();
   server.server.on('connect', refuseConnect.bind(server));
@@ -200,7 +206,7 @@ function recordRequest(server: FastifyInstance, request: FastifyRequest, reply: 
   // A flood must not fill the disk. Requests beyond a rate limit are therefore not logged here (the first one is a security
   // event), nor are requests whose client disconnects: a client can do so before its requests are refused.
   if (request.rateLimited || status === ERROR_STATUSES.client_closed_request) return;
-  if (!isCounted(request, config) && !mayLogUncounted(server)) return;
+  if (!isCounted(request) && !mayLogUncounted(server)) return;
   const ms = Math.round(reply.elapsedTime * 10) / 10;
   request.log.info({ method: request.method, route: url ?? null, status, ms }, 'request');
 }

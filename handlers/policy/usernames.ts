@@ -16,7 +16,7 @@ export const isInvisible = (text: string): boolean => !A_VISIBLE.test(text);
 
 /**
  * Returns the codes of the character rules that a username breaks. Covers all of Unicode; the pattern of the schema covers only
- * the Basic Multilingual Plane, without U+FFFC.
+ * Latin-1.
  */
 export function usernameProblems(username: string): FieldCode[] {
   const visible = username.replace(WHITE_SPACE, '');

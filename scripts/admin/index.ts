@@ -139,8 +139,9 @@ forAccount(accounts, 'delete', 'Deletes an account with its posts, images, likes
 
 forAccount(accounts, 'export', 'Writes all data and images of an account to a tar archive.')
   .requiredOption('--to <file>', 'the file to write')
-  .action((account: string, { to }: { to: string }) => {
-    const path = archivePath(to);
+  .option('--force', 'replaces an existing file')
+  .action((account: string, { to, force = false }: { to: string; force?: boolean }) => {
+    const path = archivePath(to, force);
     return withResult('exportAccount', { account }, async (archive) => {
       await writeArchiveFile(archive, path);
       print({ file: path }, `${to} is complete.`);

@@ -1,3 +1,5 @@
+import { CommandError } from '../support/command-error.js';
+
 /** The parts of an OpenAPI document that the generators read. All `$ref`s are resolved. */
 export interface Document {
   security?: Requirement[];
@@ -79,21 +81,21 @@ export function resolveReferences(document: unknown): Document {
 function lookUp(document: unknown, reference: string): unknown {
   const keys = reference.replace(/^#\//, '').split('/');
   const target = keys.reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], document);
-  if (target === undefined) throw new Error(`$ref: ${reference} does not exist in the document`);
+  if (target === undefined) throw new CommandError(`$ref: ${reference} does not exist in the document`);
   return target;
 }
 
 /**
  * Returns the operations of a document.
  *
- * @throws Error if an operation lacks a property that the service relies on
+ * @throws CommandError if an operation lacks a property that the service relies on
  */
 export function operationsOf(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => method in item).map((method) => {
       const raw = item[method] as RawOperation;
       if (!RATE_LIMITS.includes(raw['x-rate-limit'])) {
-        throw new Error(`${raw.operationId}: x-rate-limit must be one of ${RATE_LIMITS.join(', ')}`);
+        throw new CommandError(`${raw.operationId}: x-rate-limit must be one of ${RATE_LIMITS.join(', ')}`);
       }
       return {
         id: raw.operationId,
@@ -120,7 +122,8 @@ const parametersIn = ({ parameters = [] }: RawOperation, location: string): Para
 function bodyOf({ operationId, requestBody }: RawOperation): Operation['requestBody'] {
   if (!requestBody) return undefined;
   const [entry, ...others] = Object.entries(requestBody.content);
-  if (!entry || others.length > 0) throw new Error(`${operationId}: expected exactly one media type for the body`);
+  if (!entry || others.length > 0)
+    throw new CommandError(`${operationId}: expected exactly one media type for the body`);
   return { mediaType: entry[0], required: requestBody.required ?? false, ...entry[1] };
 }
 

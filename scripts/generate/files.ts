@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
+import { CommandError } from '../support/command-error.js';
 import { operationsOf, resolveReferences } from './document.js';
 import { generateHandlers } from './handlers.js';
 import { generateRoutes } from './routes.js';
@@ -9,8 +10,17 @@ import { generateValidators } from './validators.js';
 
 const BANNER = '// Generated from openapi.yaml by `npm run generate`. Do not edit.\n\n';
 
+/** Returns the contract. @throws CommandError if it is not valid YAML */
+function parseContract(text: string) {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new CommandError(`openapi.yaml: ${(error as Error).message.split(':\n', 1)[0]}`);
+  }
+}
+
 async function generate(): Promise<Record<string, string>> {
-  const document = parse(await readFile('openapi.yaml', 'utf8'));
+  const document = parseContract(await readFile('openapi.yaml', 'utf8'));
   const operations = operationsOf(resolveReferences(document));
   return {
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,

@@ -22,10 +22,7 @@ const STORE_VARIABLES = ['DATA_DIR', 'DATABASE_URL', 'NEO4J_URI', 'S3_BUCKET'];
 /** Moves to the stores in the file. */
 async function moveTo(path: string): Promise<void> {
   const source = readConfig(process.env);
-  const file = await readFile(path, 'utf8').catch(({ message }: Error) => {
-    throw new CommandError(`--to: ${message}`);
-  });
-  const variables = parseEnv(file) as NodeJS.ProcessEnv;
+  const variables = parseEnv(await readFile(path, 'utf8')) as NodeJS.ProcessEnv;
   loadSecretFiles(variables);
   const misspelled = misspelledVariables(variables);
   if (misspelled.length > 0) throw new CommandError(`${path}: ${misspelled.join(' ')}`);

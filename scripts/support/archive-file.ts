@@ -1,16 +1,18 @@
-import { createWriteStream, statSync } from 'node:fs';
+import { accessSync, createWriteStream, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { moveFileDurably } from '../../db/support/durable-files.js';
 import { CommandError } from './command-error.js';
 
-/** Returns the absolute path for an archive. It may replace a file, but not a device such as /dev/null, or a pipe. */
-export function archivePath(to: string): string {
+/** Returns the absolute path for an archive. It may replace a file if `force` is set, but no device such as /dev/null, and no pipe. */
+export function archivePath(to: string, force: boolean): string {
   const path = resolve(to);
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
-    throw new CommandError(`--to: ${path} exists and is not a file`);
+  const existing = statSync(path, { throwIfNoEntry: false });
+  if (existing?.isFile() === false) throw new CommandError(`--to: ${path} exists and is not a file`);
+  if (existing && !force) throw new CommandError(`--to: ${path} exists: add --force to replace it`);
+  accessSync(dirname(path));
   return path;
 }
 

@@ -43,6 +43,7 @@ export async function ensureGoProgram(directory: string, packagePath: string, ve
     await run('go', ['version']).catch(() => {
       throw new Error(`Go is required to build ${packagePath}: ${GO_INSTALL_HINT}`);
     });
+    console.error(`Building ${packagePath} with Go. This takes a few minutes, and happens only once.`);
     await installGoProgram(directory, packagePath, version, (args, env) =>
       run('go', args, { env: { ...process.env, ...env } }),
     );

@@ -14,6 +14,8 @@ export interface Client {
   compile?: string[][];
   /** Replaces the `env` of the language. */
   env?: NodeJS.ProcessEnv;
+  /** False if the client is only compiled. */
+  isRun?: boolean;
 }
 
 const openapiGeneratorCommand = (name: string, options: string[] = []) =>
@@ -38,9 +40,19 @@ export const clients: Client[] = [
     command: 'orval --config orval.config.mjs',
   },
   {
+    name: 'oazapfts',
+    language: typescript,
+    command: 'oazapfts openapi.yaml client/client.ts',
+  },
+  {
     name: 'typescript-fetch',
     language: typescript,
     command: openapiGeneratorCommand('typescript-fetch'),
+  },
+  {
+    name: 'postman',
+    language: typescript,
+    command: 'openapi2postmanv2 -s openapi.yaml -o client/collection.json',
   },
   {
     name: 'openapi-python-client',
@@ -70,6 +82,13 @@ export const clients: Client[] = [
       `--additional-properties=packageName=client,withGoMod=false,${ALLOW_UNKNOWN_FIELDS}`,
       '--global-property=apiTests=false',
     ]),
+  },
+  {
+    name: 'ogen',
+    language: go,
+    command: 'go tool ogen --target client --package client --clean openapi.yaml',
+    compile: [['go', 'vet', './client']],
+    isRun: false,
   },
   {
     name: 'openapi-generator',

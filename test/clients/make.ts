@@ -60,7 +60,7 @@ const STEPS = [
 /** Runs the scenario, if the language has one. Returns the steps whose lines it has not printed. */
 export async function runScenario(client: Client, variables: NodeJS.ProcessEnv): Promise<string[]> {
   const { scenarioCommand } = client.language;
-  if (!scenarioCommand) return [];
+  if (!scenarioCommand || client.isRun === false) return [];
   const output = await run(scenarioCommand, runOptions(client, variables));
   // Maven may reset the color of the terminal at the start of a line.
   const lines = output.split('\n').map((line) => line.replaceAll('\u001b[0m', ''));

@@ -35,6 +35,14 @@ async function run(...command: string[]) {
 t.test('the guide to adding an operation works as written', async (t) => {
   await insertBefore('openapi.yaml', '  /friends/requests:\n', pathItem);
   await insertAfter('openapi.yaml', '\n  schemas:\n', schema);
+  for (const [valid, mistake, line] of [
+    ['schemas/FriendCount', 'schemas/Missing', /^\$ref: #\/components\/schemas\/Missing does not exist .*\n$/],
+    ['openapi: 3.1.1', 'openapi: 3.1.1: x', /^openapi\.yaml: .+ at line 1, column \d+\n$/],
+  ] as const) {
+    await replaceIn('openapi.yaml', valid, mistake);
+    t.match(await run('generate'), { ok: false, output: line });
+    await replaceIn('openapi.yaml', mistake, valid);
+  }
   t.match(await run('generate'), { ok: true });
   const { output } = await run('types');
   t.match(output, 'handlers/friends.ts', 'the missing handler is a type error');

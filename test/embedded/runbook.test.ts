@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/client/index.js';
@@ -66,6 +66,7 @@ t.test('an operator of embedded stores', { skip: onServices && 'applies only to 
 
   await step('restores, and users are still logged in', async (t) => {
     const procedure = operator.open('Back up and restore embedded stores');
+    await rm(join(directory, 'backup.tar'));
     await procedure.run('npm run backup');
     t.match(await procedure.run('npm run restore'), 'The stores agree.');
     const service = await procedure.start('npm start');

@@ -5,18 +5,8 @@ from itertools import product
 
 from users import User, Users
 
-# The first bytes of an image of each type. The service compares them with the declared type, and accepts any bytes after them
-# that show no sign of metadata.
-SIGNATURES = {
-    "image/jpeg": b"\xff\xd8\xff",
-    "image/png": b"\x89PNG\r\n\x1a\n",
-    "image/apng": b"\x89PNG\r\n\x1a\n",
-    "image/gif": b"GIF89a",
-    "image/webp": b"RIFF\0\0\0\0WEBP",
-    "image/avif": b"\0\0\0\x10ftypavif\0\0\0\0",
-    # Declares no type, so any signature is valid.
-    "application/octet-stream": b"GIF87a",
-}
+# The first bytes of a JPEG file. The service accepts any bytes after them that show no sign of metadata.
+JPEG_SIGNATURE = b"\xff\xd8\xff"
 
 # The fields of forms that contain text.
 TEXT_FIELDS = ("name", "username", "email", "password", "current_password", "title", "text")
@@ -38,9 +28,9 @@ def correct_body(operation: str, body: dict, part_types: dict[str, str], user: U
     if "image" in body:
         # An image and `remove_image` exclude each other.
         body.pop("remove_image", None)
-        declared = part_types.setdefault("image", "image/jpeg")
+        part_types["image"] = "image/jpeg"
         generated = body["image"]
-        body["image"] = SIGNATURES[declared] + (generated.encode() if isinstance(generated, str) else generated)
+        body["image"] = JPEG_SIGNATURE + (generated.encode() if isinstance(generated, str) else generated)
     if operation in ("updateProfile", "editPost"):
         ensure_change(body)
 
@@ -78,27 +68,19 @@ def ensure_change(body: dict) -> None:
         body["remove_image"] = True
 
 
-# The object replacement character, Khitan and Egyptian fillers, and the musical null notehead.
-BLANK_LETTERS = "\ufffc\U00013441\U00013442\U00016fe4\U0001d159"
-
-
-def is_invisible(character: str) -> bool:
-    """Returns whether the service rejects this character in a username because it is invisible."""
-    # The block of tags and variation selectors is default ignorable, including its unassigned code points.
-    return (
-        unicodedata.category(character) == "Cf"
-        or 0xE0000 <= ord(character) <= 0xE0FFF
-        or character in BLANK_LETTERS
-    )
+def is_visible(character: str) -> bool:
+    """Returns whether a character is visible in any case: ASCII, or a letter or digit of a category without blank ones."""
+    return "!" <= character <= "~" or unicodedata.category(character) in ("Lu", "Ll", "Nd")
 
 
 def without_invisible_characters(username: str) -> str:
-    """Replaces the invisible characters that the pattern does not exclude."""
-    return "".join("x" if is_invisible(character) else character for character in username)
+    """Replaces the characters that may be whitespace or invisible, most of which the pattern does not exclude."""
+    return "".join(character if is_visible(character) else "x" for character in username)
 
 
 def with_a_visible_character(text: str) -> str:
-    """Replaces the first character of a text in which no ASCII character is visible, because all others may be invisible."""
+    """Replaces NUL, and the first character of a text in which no ASCII character is visible: all others may be invisible."""
+    text = text.replace("\0", "x")
     return text if any("!" <= character <= "~" for character in text) else "x" + text[1:]
 
 

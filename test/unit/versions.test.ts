@@ -36,6 +36,9 @@ const CHANGES: Record<'breaking' | 'adding' | 'none', Record<string, (document: 
       delete schemas.Post.properties.like_count;
       schemas.Post.required = schemas.Post.required.filter((name: string) => name !== 'like_count');
     },
+    'another pattern': ({ components: { schemas } }) => {
+      schemas.Email.pattern = '^.+$';
+    },
     'a public operation requires credentials': ({ paths }) => {
       paths['/auth/login'].post.security = [{ bearerAuth: [] }];
     },
@@ -54,6 +57,9 @@ const CHANGES: Record<'breaking' | 'adding' | 'none', Record<string, (document: 
       paths['/auth/whoami'] = { get: { ...get, operationId: 'whoAmI' } };
     },
     'an operation is deprecated with a later sunset': deprecate(inDays(200)),
+    'a pattern that is known to be compatible': ({ components: { schemas } }) => {
+      schemas.PostTitle.pattern = '^.+$';
+    },
   },
   none: {
     'other descriptions': ({ info, paths }) => {

@@ -7,9 +7,8 @@ import type { BoundedQueue } from '../../../db/support/bounded-queue.js';
 import { ALLOW_ANY_ORIGIN } from '../cors.js';
 import { createStaticHandler } from '../static-content.js';
 
-/** The OpenAPI document: the bytes to serve, and the parsed object. */
+/** The OpenAPI document: its files, and the parsed object. */
 export interface ContractDocument {
-  /** `openapi.yaml`, byte for byte. */
   yaml: Buffer;
   json: Buffer;
   parsed: object;
@@ -71,6 +70,7 @@ const REDIRECTS = [
 export async function registerDocs(
   server: FastifyInstance,
   document: ContractDocument,
+  publicUrl: URL,
   budget: BoundedQueue,
 ): Promise<void> {
   const files = await Promise.all(ASSETS.map(async (file) => ({ name: basename(file), bytes: await readFile(file) })));
@@ -85,7 +85,7 @@ export async function registerDocs(
     ['/openapi.yaml', 'application/yaml', document.yaml],
     ['/openapi.json', 'application/json', document.json],
   ] as const) {
-    server.get(path, publicRoute, createStaticHandler({ type, bytes }, budget));
+    server.get(path, publicRoute, createStaticHandler({ type, bytes: withServer(bytes, publicUrl) }, budget));
   }
 
   for (const [path, location] of REDIRECTS) {
@@ -103,6 +103,18 @@ export async function registerDocs(
       docs.get(`/docs/:version/${name}`, route, createStaticHandler(content, budget));
     }
   });
+}
+
+/** Addresses that are not a base URL: the service listens on all interfaces, or on a free port. */
+const NO_BASE_URL = /^http:\/\/(0\.0\.0\.0|\[::\])|:0$/;
+
+/**
+ * Returns the document, in YAML or JSON, with the base URL in place of `/` in `servers`, so that tools which import a copy have an
+ * address. The explorer uses the document with `/`, because it must send its requests to its own origin.
+ */
+function withServer(document: Buffer, { origin }: URL): Buffer {
+  if (NO_BASE_URL.test(origin)) return document;
+  return Buffer.from(document.toString().replace(/(\burl"?: "?)\/(?="?,?$)/m, `$1${origin}`));
 }
 
 function versionOf(contents: Buffer[]): string {

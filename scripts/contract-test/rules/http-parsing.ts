@@ -50,6 +50,26 @@ export const parsingRules: Rule[] = [
   }),
 
   rule(
+    'http.headers.host-malformed',
+    'A Host header that is not a host with an optional port returns 400.',
+    async (users) => {
+      await requireOwnParser(users);
+      const { send } = await users.sharedUser('ada');
+      for (const Host of [
+        'a b',
+        'user@example.org',
+        'example.org/x',
+        'example.org:x',
+        'one.example, two.example',
+        '[::1',
+      ])
+        expectProblems(await send(400, 'GET /auth/me', { headers: { Host } }), 'header.Host');
+      for (const Host of ['example.org.', 'under_score:3000', '192.0.2.1:', '[::1]:3000'])
+        await send(200, 'GET /auth/me', { headers: { Host } });
+    },
+  ),
+
+  rule(
     'http.headers.authorization-twice',
     'Two Authorization headers return 401 invalid_token, even if they are equal.',
     async (users) => {

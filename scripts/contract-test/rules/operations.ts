@@ -1,6 +1,6 @@
 import { type ContractOperation, contract, type RequestContent } from '../client/index.js';
 import { expectCode, expectEqual, expectErrorShape, expectProblemCodes, expectProblems } from '../expect.js';
-import { CHUNKED, contentType, rawForm, UNUSED_ID } from '../fixtures.js';
+import { CHUNKED, contentType, pngFile, rawForm, UNUSED_ID } from '../fixtures.js';
 import type { Subject } from '../rule.js';
 import { userRules } from './user-rule.js';
 
@@ -21,7 +21,10 @@ export function exampleBody({ requestBody }: ContractOperation): RequestContent 
   const [example] = Object.values(requestBody?.examples ?? {});
   if (!requestBody || !example) return {};
   if (requestBody.mediaType === 'application/json') return { json: example.value };
-  return { form: Object.fromEntries(Object.entries(example.value).map(([name, value]) => [name, String(value)])) };
+  const fields = Object.entries(example.value);
+  return {
+    form: Object.fromEntries(fields.map(([name, value]) => [name, name === 'image' ? pngFile() : String(value)])),
+  };
 }
 
 const JSON_HEADERS = contentType('application/json');

@@ -36,7 +36,9 @@ export const expensiveTextsEverywhere: Attack = {
 function expensiveBodies(requestBody: ContractOperation['requestBody']): HttpOptions[] {
   if (!requestBody) return [];
   const [example] = Object.values(requestBody.examples ?? {});
-  const texts = Object.entries(example?.value ?? {}).filter(([, value]) => typeof value === 'string');
+  const texts = Object.entries(example?.value ?? {}).filter(
+    ([name, value]) => typeof value === 'string' && name !== 'image',
+  );
   const valid = Object.fromEntries(texts) as Record<string, string>;
   const isJson = requestBody.mediaType === JSON_TYPE;
   const bodies = Object.keys(requestBody.schema.properties ?? {}).flatMap((field) =>

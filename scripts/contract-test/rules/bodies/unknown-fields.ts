@@ -41,7 +41,8 @@ export const unknownFieldRules = withBody.map((operation) =>
       const { send } = await getSender(users, operation);
       const [example] = Object.values(operation.requestBody?.examples ?? {});
       for (const names of [...UNKNOWN_FIELDS.map((name) => [name]), namesOfOthers(operation, bodyFields)]) {
-        const fields = [...Object.entries(example?.value ?? {}), ...names.map((name) => [name, ''] as const)];
+        const valid = Object.entries(example?.value ?? {}).filter(([name]) => name !== 'image');
+        const fields = [...valid, ...names.map((name) => [name, ''] as const)];
         const content: RequestContent = isJson(operation)
           ? { json: Object.fromEntries(fields) }
           : rawForm(...fields.map(([name, value]) => ({ name, content: String(value) })));

@@ -2,7 +2,7 @@ import { insertDashes } from '../../../support/insert-dashes.js';
 
 /** Has two UTF-16 code units, but limits count it as one character. */
 export const EMOJI = '🐟';
-/** Characters that JavaScript or the patterns of openapi.yaml treat as whitespace. */
+/** Characters that JavaScript or Unicode treats as whitespace. */
 const WHITE_SPACE = [...'\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2003\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'];
 const CONTROL = [...'\x07\x1b\x7f\u0080\u009f'];
 const FORMAT = [...'\u00ad\u061c\u200b\u200d\u200e\u202e\u2060\u2066\ufeff\ufff9\u{1d173}\u{e0001}'];
