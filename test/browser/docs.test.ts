@@ -83,6 +83,7 @@ async function testExplorer() {
     if (username) t.equal(await user.textContent(), username);
     else await user.waitFor({ state: 'detached' });
     await page.locator(`.bar .authorize.${username && by === 'token' ? 'locked' : 'unlocked'}`).waitFor();
+    t.equal(await page.getByText('by cookie').count(), username && by === 'cookie' ? 1 : 0);
   }
 
   /** Returns an expression that evaluates, in the page, to whether the service rejects a token. */
@@ -90,6 +91,7 @@ async function testExplorer() {
     `fetch('/auth/verify', { headers: { Authorization: 'Bearer ${token}' } }).then(({ status }) => status === 401)`;
   const parameter = (form: Locator, name: string) =>
     form.locator(`[data-param-name="${name}"] input, [data-property-name="${name}"] input`);
+  const top = (selector: string) => `document.querySelector('${selector}').getBoundingClientRect().top`;
   const json = (value: object) => (form: Locator) => form.locator('textarea').fill(JSON.stringify(value));
   const bodyOf = async (response: Locator) =>
     JSON.parse((await response.locator('.highlight-code code').textContent()) ?? '');
@@ -102,8 +104,8 @@ async function testExplorer() {
     for (const tag of new Set(Object.values(tagOf)))
       t.equal(await link(tag).getAttribute('href'), `#operations-tag-${tag}`);
     await link('friends').click();
-    const top = "document.querySelector('#operations-tag-friends').getBoundingClientRect().top";
-    await until(page, `${top} >= 0 && ${top} < innerHeight`);
+    const y = top('#operations-tag-friends');
+    await until(page, `${y} >= 0 && ${y} < innerHeight`);
   });
 
   t.test('filters operations by tag, path and summary', async (t) => {
@@ -159,7 +161,7 @@ async function testExplorer() {
   t.test('on a phone a user can authorize with a token, and post, view and like an image', async (t) => {
     const page = await openExplorer(t, { viewport: { width: 390, height: 844 } });
     const { token, username } = await service.createUser();
-    await authorize(page, token);
+    await authorize(page, ` Bearer ${token} `);
     await expectUser(t, page, username);
 
     const created = await execute(page, 'createPost', async (form) => {
@@ -169,11 +171,12 @@ async function testExplorer() {
         .setInputFiles({ name: 'way.png', mimeType: 'image/png', buffer: samples.png });
     });
     t.equal(created.status, 201);
+    const box = await created.response.boundingBox();
+    t.ok(box && box.y > 0 && box.y < 500, 'the response is visible');
+    t.equal(await page.getByText('curl -X').isVisible(), false, 'the request is folded');
     const post = await bodyOf(created.response);
 
-    const image = await execute(page, 'getPostImage', (form) =>
-      parameter(form, 'filename').fill(post.image.replace('/posts/image/', '')),
-    );
+    const image = await execute(page, 'getPostImage', (form) => parameter(form, 'filename').fill(post.image));
     await image.response.locator('img').waitFor();
     const width = `document.querySelector('#operations-posts-getPostImage img').naturalWidth`;
     t.equal(await page.evaluate(width), 1);
@@ -217,6 +220,11 @@ async function testExplorer() {
     t.equal(await status('getCurrentAccount'), 401);
     await expectUser(t, page);
 
+    await logIn();
+    t.equal((await send('DELETE', '/auth/sessions')).status, 200);
+    await page.reload();
+    await expectUser(t, page);
+
     await authorize(page, 'no-token');
     await expectUser(t, page);
     const dialog = await openDialog(page);
@@ -249,6 +257,14 @@ async function testExplorer() {
     t.equal(await about.getByRole('heading', { name: 'Getting started' }).isVisible(), false);
     await about.locator('summary').click();
     t.equal(await about.getByRole('heading', { name: 'Getting started' }).isVisible(), true);
+    await about.getByRole('link', { name: 'Pagination' }).click();
+    const pagination = about.getByRole('heading', { name: 'Pagination' });
+    await pagination.waitFor();
+    await until(page, 'scrollY > 500');
+    await about.locator('summary').click();
+    await create.getByRole('link', { name: 'Images' }).first().click();
+    await about.getByRole('heading', { name: 'Images' }).waitFor();
+    t.match(await create.locator('input[type=file]').getAttribute('accept'), 'image/webp');
     const schemas = page.locator('#schemas');
     await schemas.getByRole('button', { name: 'Credentials' }).waitFor();
     t.equal(await schemas.getByText('Expand all').first().isVisible(), false, 'only names');

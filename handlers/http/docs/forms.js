@@ -1,6 +1,12 @@
 /** A string field gets a text area if its maximum length exceeds this number of characters. */
 const MAX_SINGLE_LINE_LENGTH = 500;
 
+/** The types of images that the section Images of the manual lists. */
+const IMAGE_TYPES = 'image/jpeg,image/png,image/gif,image/webp,image/avif';
+
+/** Returns the last part of a path: the `image` of a post is a path, but the parameter is a file name. */
+const fileNameIn = (text) => text?.slice(text.lastIndexOf('/') + 1);
+
 /** A plugin for Swagger UI that changes the fields of requests. */
 export const forms = ({ React }) => {
   const h = React.createElement;
@@ -19,17 +25,27 @@ export const forms = ({ React }) => {
         ({ dispatchInitialValue, description: name, ...props }) => {
           const placeholder = props.schema?.get('default') ?? name;
           const prefilled = dispatchInitialValue && props.required;
+          const onChange = (value) => props.onChange(name === 'filename' ? fileNameIn(value) : value);
           return h(
             'label',
             { className: 'field' },
             h('span', { className: 'visually-hidden' }, name),
-            h(Form, { ...props, description: placeholder, dispatchInitialValue: prefilled }),
+            h(Form, { ...props, description: placeholder, dispatchInitialValue: prefilled, onChange }),
           );
         },
-      JsonSchema_string: (Text) => (props) =>
-        props.schema?.get('maxLength') > MAX_SINGLE_LINE_LENGTH
-          ? h('textarea', { rows: 4, value: props.value ?? '', onChange: ({ target }) => props.onChange(target.value) })
-          : h(Text, props),
+      JsonSchema_string:
+        (Text) =>
+        ({ onChange, ...props }) => {
+          if (props.schema?.get('format') === 'binary')
+            return h('input', {
+              type: 'file',
+              accept: IMAGE_TYPES,
+              onChange: ({ target }) => onChange(target.files[0]),
+            });
+          return props.schema?.get('maxLength') > MAX_SINGLE_LINE_LENGTH
+            ? h('textarea', { rows: 4, value: props.value ?? '', onChange: ({ target }) => onChange(target.value) })
+            : h(Text, { ...props, onChange });
+        },
       TextArea: (TextArea) => (props) => h(TextArea, { 'aria-label': 'Request body', ...props }),
       ExamplesSelect: (Select) => (props) =>
         h(

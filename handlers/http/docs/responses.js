@@ -21,8 +21,31 @@ export const responses = ({ React }) => {
     );
   };
 
+  /** The ids of the requests to whose responses the page has scrolled. */
+  const shown = new Set();
+
   return {
     wrapComponents: {
+      // Scrolls to a new response. Below it, the request is folded on a phone, because the token in it fills the screen.
+      liveResponse: (LiveResponse) =>
+        function ScrolledResponse(props) {
+          const element = React.useRef();
+          // Swagger UI creates `response` again for every change of its state.
+          const id = props.response.getIn(['headers', 'x-request-id']);
+          React.useEffect(() => {
+            if (shown.has(id)) return;
+            shown.add(id);
+            element.current.scrollIntoView({ block: 'nearest' });
+          }, [id]);
+          return h('div', { className: 'live-response', ref: element }, h(LiveResponse, props));
+        },
+      curl: (Curl) => (props) =>
+        h(
+          'details',
+          { className: 'request-fold', open: matchMedia('(min-width: 40rem)').matches },
+          h('summary', null, 'Request'),
+          h(Curl, props),
+        ),
       response: (Response) => (props) =>
         /^[45]/.test(props.code) ? h(FoldedResponse, { Response, ...props }) : h(Response, props),
       // `tabIndex` lets keyboard users scroll the code.

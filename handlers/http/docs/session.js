@@ -21,7 +21,8 @@ const forgetToken = () => ({ type: 'logout', payload: [SCHEME] });
 /** Forgets the token and the user. */
 const forget = () => (system) => {
   localStorage.removeItem(LOGGED_IN);
-  system.sessionActions.forgetToken();
+  // Without a token, Swagger UI would throw a TypeError.
+  if (readToken(system)) system.sessionActions.forgetToken();
   system.sessionActions.setUsername(undefined);
 };
 
@@ -76,13 +77,20 @@ export const session = () => ({
     session: {
       actions: { setUsername, forgetToken, forget, logOut, refresh },
       reducers: { session_username: (state, { payload }) => state.set('username', payload) },
-      selectors: { username: (state) => state.get('username') },
+      selectors: {
+        username: (state) => state.get('username'),
+        /** Whether requests are authenticated by the cookie alone, as after a reload. The locks then stay open. */
+        usesCookie: () => (system) => !readToken(system),
+      },
     },
     auth: {
       wrapActions: {
         authorize: (authorize, system) => (credentials) => {
           system.errActions.clear({ authId: SCHEME });
-          authorize(credentials);
+          const { schema, value, ...rest } = credentials[SCHEME];
+          // People also paste the whole header.
+          const token = value.replace(/^\s*(Authorization:\s*)?(Bearer\s+)?/i, '').trim();
+          authorize({ [SCHEME]: { ...rest, schema, value: token } });
           system.sessionActions.refresh();
         },
         // For the logout button in the dialog: forgetting the token is not enough, because the cookie would continue the
