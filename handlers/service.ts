@@ -8,6 +8,7 @@ import { readFreeBytes } from '../db/postgres/free-space.js';
 import { openRedis } from '../db/redis.js';
 import { openStores, type Stores } from '../db/stores.js';
 import { Closers } from '../db/support/closers.js';
+import { readTotals } from '../db/totals.js';
 import { createAdminActions } from './admin/index.js';
 import { type Config, ConfigError, urlOf } from './config/index.js';
 import type { AppContext } from './context.js';
@@ -57,17 +58,22 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const redis = config.redis && (await openRedis(config.redis, log, metrics));
     if (redis) closers.add(redis.close);
     const { db, graph, images, directory, embedded } = stores;
+    const tokenKeys = config.tokenKeys ?? (await readOrCreateTokenKeys(directory.tokenKeys));
+    metrics.signingKey(tokenKeys[0].id);
     const context: AppContext = {
       ...stores,
       config,
       log,
-      tokens: createTokens(config.tokenKeys ?? (await readOrCreateTokenKeys(directory.tokenKeys))),
+      tokens: createTokens(tokenKeys),
       failedPasswords: createFailedPasswords(config.account.failedPasswordsMax, redis),
       uploadsDir: directory.uploads,
       metrics,
     };
     const checks = {
-      postgres: () => sql`select 1`.execute(db),
+      async postgres() {
+        await sql`select 1`.execute(db);
+        if (embedded?.freeSpace.isLow) throw new Error('The disk of DATA_DIR is full: writes are refused');
+      },
       graph: () => graph.friendsOfEach([0]),
       images: () => images.check(),
       ...(redis && { redis: redis.check }),
@@ -76,6 +82,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       pools: stores.pools,
       readStates: () => readStoreStates(checks),
       backlog: () => readBacklog(db),
+      totals: () => readTotals(db),
       freeBytes: () => readFreeBytes(directory.root),
       embeddedUsage: embedded?.usage,
     });

@@ -1,9 +1,10 @@
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { type Config, readConfig } from '../handlers/config/index.js';
-import { createLogger } from '../handlers/config/logger.js';
+import { createLogger, logFormatOf } from '../handlers/config/logger.js';
 import { configWarnings } from '../handlers/config/warnings.js';
 import { type Service, startService } from '../handlers/service.js';
+import { COMMIT, VERSION } from '../handlers/version.js';
 import { printableError, runCommand } from './support/command.js';
 import { createServiceCommand } from './support/service-command.js';
 
@@ -35,12 +36,14 @@ const describeService = (config: Config, { url, opsUrl }: Service) =>
 let running: Service | undefined;
 let isStopping = false;
 
-async function stopAndExit(service: Service, code: number): Promise<void> {
+async function stopAndExit({ context: { log }, stop }: Service, code: number): Promise<void> {
   // Ctrl-C arrives twice: from the terminal and from npm.
   if (isStopping) return;
   isStopping = true;
+  log.info('stopping');
   try {
-    await service.stop();
+    await stop();
+    log.info('stopped');
   } catch (error) {
     console.error(error);
     process.exit(1);
@@ -64,12 +67,15 @@ async function start(): Promise<void> {
     process.on('disconnect', () => onSignal('SIGTERM'));
     const config = readConfig(process.env);
     const log = createLogger(config);
+    log.info({ version: VERSION, commit: COMMIT }, 'starting');
     for (const warning of configWarnings(config)) log.warn(warning);
     const service = await startService(config, log);
     running = service;
-    console.log(describeService(config, service));
+    const { url, opsUrl, stores } = service;
+    if (logFormatOf(config, process.stdout) === 'text') console.log(describeService(config, service));
+    else log.info({ url, opsUrl, stores: describeStores(config), dataDir: stores.directory.root }, 'started');
     // A store that was unavailable during the start is verified later. It may belong to another installation.
-    service.stores.verified.catch((error) => {
+    stores.verified.catch((error) => {
       console.error(printableError(error));
       void stopAndExit(service, 1);
     });
@@ -79,4 +85,6 @@ async function start(): Promise<void> {
   }
 }
 
-await runCommand(createServiceCommand('start', 'Starts the service.').action(start));
+await runCommand(
+  createServiceCommand('start', 'Starts the service.').version(`${VERSION} (commit ${COMMIT})`).action(start),
+);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { statfs } from 'node:fs/promises';
+import { readFile, statfs } from 'node:fs/promises';
+import { decodeProtectedHeader } from 'jose';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { observedGraph } from '../db/graph/observed.js';
@@ -7,6 +8,7 @@ import { diskImages } from '../db/images/disk.js';
 import { observedImages } from '../db/images/observed.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { type CallOutcome, noopObserver, type Observer } from '../db/support/observer.js';
+import { readTotals } from '../db/totals.js';
 import { createMetrics } from '../handlers/metrics/index.js';
 import { HASH_CONCURRENCY, hashQueue } from '../handlers/security/password-hashing.js';
 import { contract } from '../scripts/contract-test/client/index.js';
@@ -33,8 +35,16 @@ function createTestMetrics(t: Test) {
   return { ...metrics, read: async () => new Exposition(await metrics.text()) };
 }
 
+const NO_TOTALS = { accounts: 0, posts: 0, sessions: 0, imageBytes: 0 };
+
 /** Sources of the metrics of stores, for tests without stores. */
-const noStores = { pools: () => ({}), readStates: async () => ({}), backlog: async () => [], freeBytes: async () => 0 };
+const noStores = {
+  pools: () => ({}),
+  readStates: async () => ({}),
+  backlog: async () => [],
+  totals: async () => NO_TOTALS,
+  freeBytes: async () => 0,
+};
 
 t.test('responds in the Prometheus text format, with metrics of the process and of its disk', async (t) => {
   const response = await fetch(`${service.opsUrl}/metrics`);
@@ -49,6 +59,33 @@ t.test('responds in the Prometheus text format, with metrics of the process and 
   const { bavail, bsize } = await statfs(service.stores.directory.root);
   const free = exposition.value('data_directory_free_bytes') ?? 0;
   t.ok(Math.abs(free - bavail * bsize) < 2 ** 30, `${free} bytes are free`);
+});
+
+t.test('reports the version of the service and the id of the signing key', async (t) => {
+  const exposition = await scrape(service.opsUrl);
+  const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+  t.equal(exposition.value('build_info', { version }), 1);
+  const { token } = await service.createUser();
+  t.equal(exposition.value('signing_key_info', { kid: String(decodeProtectedHeader(token).kid) }), 1);
+});
+
+t.test('reports the numbers of accounts, posts and sessions, and the size of images', async (t) => {
+  const { db } = service.stores;
+  const user = await service.createUser();
+  await createPost(user, { image: picture() });
+  const exposition = await scrape(service.opsUrl);
+  for (const table of ['accounts', 'posts', 'sessions'] as const) {
+    const { count } = await db
+      .selectFrom(table)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    t.equal(exposition.value(`stored_${table}`), count, table);
+  }
+  t.equal(exposition.value('stored_image_bytes'), picture().size);
+
+  await sql`vacuum (analyze)`.execute(db);
+  const exact = await readTotals(db);
+  t.match(await readTotals(db, 1), { ...exact, imageBytes: Number }, 'an estimate is the number at the last ANALYZE');
 });
 
 t.test('reports the sizes of embedded stores, and only of those', async (t) => {

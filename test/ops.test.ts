@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import t from 'tap';
 import { buildOpsServer, type HealthChecks } from '../handlers/http/ops.js';
@@ -27,20 +28,22 @@ const healthy = async () => undefined;
 const failing = () => Promise.reject(new Error('unavailable'));
 const silent = () => new Promise(() => undefined);
 
-t.test('is ready when every store responds, and lists each with its latency', async (t) => {
+t.test('is ready when every store responds, and lists each with its latency, and its own version', async (t) => {
   const { opsUrl } = service;
   t.same(await (await fetch(`${opsUrl}/livez`)).json(), { status: 'ok' });
   const { code, body } = await ready(opsUrl);
   t.equal(code, 200);
   const available = { ok: true, ms: Number };
-  t.match(body, { status: 'ok', stores: { postgres: available, graph: available, images: available } });
+  const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+  const stores = { postgres: available, graph: available, images: available };
+  t.match(body, { status: 'ok', version, commit: /./, stores });
 });
 
 t.test('is not ready if a store fails or hangs, and does not wait for it', async (t) => {
   for (const check of [failing, silent]) {
     const { code, body } = await readyWhen({ postgres: healthy, graph: check, images: healthy });
     t.equal(code, 503);
-    t.match(body, { status: 'unavailable', stores: { postgres: { ok: true }, graph: { ok: false } } });
+    t.match(body, { status: 'unavailable', stores: { postgres: { ok: true }, graph: { ok: false, reason: String } } });
   }
 });
 
@@ -65,7 +68,8 @@ t.test('reports immediately that it is stopping, even if a store hangs', async (
   drain();
   const response = await server.inject('/readyz');
   t.equal(response.statusCode, 503);
-  t.same(response.json(), { status: 'stopping', stores: {} }, 'no store was checked');
+  t.match(response.json(), { status: 'stopping' });
+  t.same(response.json().stores, {}, 'no store was checked');
   await server.close();
   metrics.close();
 });

@@ -55,7 +55,13 @@ t.test('no password, hash, token, cookie or query value is logged, even at level
   const lines = parseLog(log);
   const requests = lines.filter(({ msg }) => msg === 'request');
   const like = requests.find(({ route }) => route === '/posts/like');
-  t.match(like, { method: 'POST', status: 200, ms: Number, reqId: liked.headers.get('x-request-id') ?? '' });
+  t.match(like, {
+    method: 'POST',
+    status: 200,
+    ms: Number,
+    accountId: other.id,
+    reqId: liked.headers.get('x-request-id') ?? '',
+  });
   const routes = requests.map(({ route }) => route);
   t.ok(routes.includes('/posts/image/:filename'), 'a route is logged as its pattern, not as a path');
   const error = lines.find(({ msg }) => msg === 'internal server error');

@@ -1,31 +1,37 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { sql } from 'kysely';
 import type { Database } from '../postgres/index.js';
 import type { ArchiveEntry } from './archive.js';
 
 /*
- * A base backup: a copy of the files of a running PostgreSQL, as pg_basebackup makes it. Files change while they are copied, so
- * the copy alone is inconsistent. When PostgreSQL starts on the copy, it replays the WAL (write-ahead log) that was written
- * during the backup, as in crash recovery, and reaches the state at the end of the backup. The caller must hold off checkpoints
- * until it has read these WAL files, because a checkpoint removes WAL files.
+ * A base backup: a copy of the files of a running PostgreSQL. Files change while they are copied, so the copy alone is
+ * inconsistent. When PostgreSQL starts on the copy, it replays the WAL (write-ahead log) since the last checkpoint, as after a
+ * crash, and reaches the state at the end of the backup. The caller must hold off checkpoints until it has read these WAL files,
+ * because a checkpoint removes WAL files.
+ *
+ * `pg_backup_start` is not needed, because the embedded PostgreSQL makes no checkpoints of its own. It would write WAL, which
+ * fails on a full disk.
  */
 
 /** Files that a running server creates but that are not data, and WAL files, which `walFiles` yields. */
 const EXCLUDED = /^postmaster\.(pid|opts)$|pgsql_tmp|^pg_wal\//;
 
-/** Starts a base backup. Returns the name of its first WAL file. */
-export async function startBaseBackup(db: Database): Promise<string> {
-  const { rows } = await sql<{ wal: string }>`
-    select pg_walfile_name(pg_backup_start('npm run backup', true)) as wal`.execute(db);
-  return rows[0]?.wal ?? '';
+interface WalRange {
+  /** The position at which a replay begins. It changes with each checkpoint. */
+  redo: string;
+  /** The name of the file that contains this position, and of the file to which PostgreSQL writes at present. */
+  first: string;
+  last: string;
 }
 
-/** Ends a base backup. Returns the name of its last WAL file, and its label, which makes PostgreSQL replay the WAL. */
-export async function stopBaseBackup(db: Database): Promise<{ wal: string; label: string }> {
-  const { rows } = await sql<{ wal: string; label: string }>`
-    select pg_walfile_name(lsn) as wal, labelfile as label from pg_backup_stop(false)`.execute(db);
-  return rows[0] ?? { wal: '', label: '' };
+/** Returns the range of WAL that PostgreSQL would replay after a crash. */
+export async function readWalRange(db: Database): Promise<WalRange> {
+  const { rows } = await sql<WalRange>`
+    select redo_lsn::text as redo, pg_walfile_name(redo_lsn) as first,
+      pg_walfile_name(pg_current_wal_flush_lsn()) as last
+    from pg_control_checkpoint()`.execute(db);
+  return rows[0] ?? { redo: '', first: '', last: '' };
 }
 
 /** Yields all files of the database except WAL files, and all directories: PostgreSQL also needs the empty ones. */
@@ -39,15 +45,19 @@ export async function* databaseFiles(directory: string, archivePath: string): As
   }
 }
 
-/** Yields the WAL files from the first to the last one. Their names sort in the order of the WAL. */
+/** Reads the last WAL file of a range. The WAL that is written afterwards is not part of the backup. */
+export const readLastWalFile = (directory: string, { last }: WalRange) => readFile(join(directory, 'pg_wal', last));
+
+/** Yields the WAL files of a range. Their names sort in the order of the WAL. @param lastFile the content of the last one */
 export async function* walFiles(
   directory: string,
   archivePath: string,
-  first: string,
-  last: string,
+  { first, last }: WalRange,
+  lastFile: Buffer,
 ): AsyncGenerator<ArchiveEntry> {
   for (const name of (await readdir(join(directory, 'pg_wal'))).sort()) {
     if (name < first || name > last) continue;
-    yield { path: `${archivePath}/pg_wal/${name}`, source: join(directory, 'pg_wal', name) };
+    const source = name === last ? lastFile : join(directory, 'pg_wal', name);
+    yield { path: `${archivePath}/pg_wal/${name}`, source };
   }
 }

@@ -5,7 +5,7 @@ import type { Database } from '../postgres/index.js';
 import type { Maintenance } from '../postgres/maintenance.js';
 import type { DataDirectory } from '../support/data-directory.js';
 import { type ArchiveEntry, writeArchive } from './archive.js';
-import { databaseFiles, startBaseBackup, stopBaseBackup, walFiles } from './base-backup.js';
+import { databaseFiles, readLastWalFile, readWalRange, walFiles } from './base-backup.js';
 
 interface BackupSources {
   db: Database;
@@ -27,27 +27,27 @@ export const createBackup = (sources: BackupSources): AsyncGenerator<Uint8Array>
 
 async function* readEntries({ db, directory, imageHolds, maintenance }: BackupSources): AsyncGenerator<ArchiveEntry> {
   const { postgres, images, tokenKeys } = directory;
+  const readEnd = async () => {
+    const wal = await readWalRange(db);
+    const imageEntries = imageHolds ? await readdir(images, { withFileTypes: true }) : [];
+    return { wal, lastWalFile: await readLastWalFile(postgres, wal), imageEntries };
+  };
   const releaseCheckpoints = maintenance?.holdCheckpoints();
   const releaseRemovals = await imageHolds?.holdRemovals();
-  const stopUnfinished = () => stopBaseBackup(db).catch(() => undefined);
   try {
-    // An earlier backup may not have been able to stop its base backup, and a session has only one.
-    await stopUnfinished();
-    const firstWal = await startBaseBackup(db);
+    const before = await readWalRange(db);
     yield* databaseFiles(postgres, 'postgres');
     const releasePuts = await imageHolds?.holdPuts();
-    const [{ wal: lastWal, label }, imageEntries] = await stopBaseBackup(db)
-      .then(async (end) => [end, imageHolds ? await readdir(images, { withFileTypes: true }) : []] as const)
-      .finally(releasePuts);
-    yield { path: 'postgres/backup_label', source: Buffer.from(label) };
-    yield* walFiles(postgres, 'postgres', firstWal, lastWal);
+    const { wal, lastWalFile, imageEntries } = await readEnd().finally(releasePuts);
+    // PostgreSQL makes a checkpoint when it starts again after a crash.
+    if (wal.redo !== before.redo) throw new Error('the database was restarted during the backup');
+    yield* walFiles(postgres, 'postgres', wal, lastWalFile);
     releaseCheckpoints?.();
     yield { path: 'token-keys', source: tokenKeys };
     if (imageHolds) yield { path: 'images' };
     for (const entry of imageEntries)
       if (entry.isFile()) yield { path: `images/${entry.name}`, source: join(images, entry.name) };
   } finally {
-    await stopUnfinished();
     releaseCheckpoints?.();
     releaseRemovals?.();
   }

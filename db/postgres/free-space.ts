@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
-import type { Log } from '../support/log.js';
+import { createFailureLog, type Log } from '../support/log.js';
 import { startPeriodic } from '../support/periodic.js';
 import type { Database } from './index.js';
 
@@ -63,6 +63,7 @@ export async function watchFreeSpace(path: string, db: Database, log: Log): Prom
     sql`set default_transaction_read_only = ${sql.raw(readOnly ? 'on' : 'off')}`.execute(db);
 
   let readOnly = false;
+  const failures = createFailureLog(log, 'failed to check the free space');
   const watch = startPeriodic(CHECK_INTERVAL_MS, async (signal) => {
     try {
       // A copy of `isLow`, because an upload may change `isLow` while `setReadOnly` waits for the connection.
@@ -72,8 +73,9 @@ export async function watchFreeSpace(path: string, db: Database, log: Log): Prom
       // Repeated while space is low, because a restart of the database resets the setting.
       if (low || readOnly) await setReadOnly(low);
       readOnly = low;
+      failures.succeeded();
     } catch (error) {
-      if (!signal.aborted) log.warn({ err: error }, 'failed to check the free space');
+      if (!signal.aborted) failures.failed(error);
     }
   });
   return {

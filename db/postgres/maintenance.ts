@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Log } from '../support/log.js';
+import { createFailureLog, type Log } from '../support/log.js';
 import type { Postgres } from './index.js';
 
 /*
@@ -75,6 +75,7 @@ export function startMaintenance(
   const startedAt = performance.now();
   let lastCheckpointAt = 0;
   const holds = new Set<object>();
+  const failures = createFailureLog(log, 'database maintenance failed');
   let running: Promise<void> = Promise.resolve();
 
   const isIdle = () => Object.values(pools()).every(({ total, idle, waiting }) => waiting === 0 && idle === total);
@@ -132,8 +133,9 @@ export function startMaintenance(
       try {
         await vacuumIfDue();
         await checkpointIfDue(CHECKPOINT_WAL_BYTES);
+        failures.succeeded();
       } catch (error) {
-        if (!stopped.signal.aborted) log.warn({ err: error }, 'database maintenance failed');
+        if (!stopped.signal.aborted) failures.failed(error);
       }
     });
     return running;

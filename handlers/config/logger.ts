@@ -23,20 +23,23 @@ function openStandardOutput() {
   return output;
 }
 
+/** Returns the format of the log: unless the configuration decides, text on a terminal, and JSON otherwise. */
+export const logFormatOf = ({ logFormat }: Pick<Config, 'logFormat'>, { isTTY }: { isTTY?: boolean }) =>
+  logFormat ?? (isTTY ? 'text' : 'json');
+
 /**
  * Creates the logger of the service. Only the listed properties of errors are logged, because stores may add sensitive ones.
  * Request and response objects are omitted, because they contain headers, bodies and queries.
  *
- * @param destination where to write log lines; standard output by default. If `logFormat` is undefined, a terminal gets
- *   text, and any other destination JSON
+ * @param destination where to write log lines; standard output by default
  */
 export function createLogger(
-  { logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>,
+  config: Pick<Config, 'logLevel' | 'logFormat'>,
   destination?: DestinationStream & { isTTY?: boolean },
 ): Logger {
   const options = {
-    level: logLevel,
-    base: null,
+    level: config.logLevel,
+    base: { pid: process.pid },
     serializers: {
       err: (error: Error & { code?: unknown; cause?: unknown }) => ({
         type: error.name,
@@ -49,9 +52,9 @@ export function createLogger(
       res: () => undefined,
     },
   };
-  const format = logFormat ?? ((destination ?? process.stdout).isTTY ? 'text' : 'json');
   const output = destination ?? openStandardOutput();
-  if (format === 'text') return pino(options, { write: (line) => output.write(formatLogLine(line)) });
+  if (logFormatOf(config, destination ?? process.stdout) === 'text')
+    return pino(options, { write: (line) => output.write(formatLogLine(line)) });
   return pino(options, output);
 }
 
@@ -63,7 +66,7 @@ const CONTROL_CHARACTER = /[^\P{Cc}\n\t]/gu;
  * fields.
  */
 function formatLogLine(json: string): string {
-  const { level, time: _, reqId, msg, err, ...fields } = JSON.parse(json);
+  const { level, time: _time, pid: _pid, reqId, msg, err, ...fields } = JSON.parse(json);
   const { method, route, status, ms } = fields;
   const text =
     msg === 'request'
@@ -71,7 +74,8 @@ function formatLogLine(json: string): string {
       : [msg, ...Object.entries({ ...fields, ...(reqId && { reqId }) }).map(formatField)].join(' ');
   const label = level === pino.levels.values.info ? '' : `${pino.levels.labels[level]}: `;
   const cause = err?.cause === undefined ? '' : `\nCause: ${err.cause}`;
-  return `${label}${text}${err ? `\n${err.stack}${cause}` : ''}`.replace(CONTROL_CHARACTER, '�').concat('\n');
+  const error = err ? `\n${err.stack ?? `${err.type}: ${err.message}`}${cause}` : '';
+  return `${label}${text}${error}`.replace(CONTROL_CHARACTER, '�').concat('\n');
 }
 
 const formatField = ([name, value]: [string, unknown]) =>

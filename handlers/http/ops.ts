@@ -4,21 +4,24 @@ import type { StoreName } from '../../db/support/errors.js';
 import { withTimeout } from '../../db/support/timeout.js';
 import { notFound } from '../errors.js';
 import type { Metrics } from '../metrics/index.js';
+import { COMMIT, VERSION } from '../version.js';
 import { respondToClientError } from './client-errors.js';
-import { respondToError } from './error-handler.js';
+import { createErrorHandler } from './error-handler.js';
 import { trackMethods } from './methods.js';
 
 /** The health checks, by store name. A check rejects if its store is unavailable. */
 export type HealthChecks = Readonly<Partial<Record<StoreName, () => Promise<unknown>>>>;
 
-/** By store name: whether the store responded to its health check, and how long the check took. */
-type StoreStates = Readonly<Record<string, { ok: boolean; ms: number }>>;
+/** By store name: whether the store passed its health check, how long the check took, and why it failed. */
+type StoreStates = Readonly<Record<string, { ok: boolean; ms: number; reason?: string }>>;
 
 interface OpsServer {
   server: FastifyInstance;
   /** Makes `/readyz` respond with 503, because the service is stopping. */
   drain(): void;
 }
+
+const BUILD = { version: VERSION, commit: COMMIT };
 
 /** The timeout of one check. It is short, because orchestrators usually time out after a few seconds. */
 const CHECK_TIMEOUT_MS = 2500;
@@ -47,7 +50,7 @@ export function buildOpsServer(
     // Otherwise a client that sends no request would prevent the shutdown.
     forceCloseConnections: true,
   });
-  server.setErrorHandler(respondToError);
+  server.setErrorHandler(createErrorHandler());
   server.setNotFoundHandler(async () => {
     throw notFound();
   });
@@ -58,12 +61,12 @@ export function buildOpsServer(
 
   server.get<{ Querystring: { exclude?: string | string[] } }>('/readyz', async ({ query }, reply) => {
     // Without checks, so that a load balancer learns it immediately.
-    if (draining) return reply.code(503).send({ status: 'stopping', stores: {} });
+    if (draining) return reply.code(503).send({ status: 'stopping', ...BUILD, stores: {} });
     const excluded = [query.exclude ?? []].flat();
     const included = Object.entries(checks).filter(([name]) => !excluded.includes(name));
     const stores = await readStoreStates(Object.fromEntries(included));
     const ready = Object.entries(stores).every(([name, { ok }]) => ok || OPTIONAL_STORES.has(name));
-    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable', stores });
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable', ...BUILD, stores });
   });
 
   server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()));
@@ -83,9 +86,9 @@ export const readStoreStates = async (checks: HealthChecks): Promise<StoreStates
 
 async function readStoreState([name, check]: [string, () => Promise<unknown>]) {
   const startedAt = performance.now();
-  const ok = await withTimeout(CHECK_TIMEOUT_MS, check()).then(
-    () => true,
-    () => false,
+  const outcome = await withTimeout(CHECK_TIMEOUT_MS, check()).then(
+    () => ({ ok: true }),
+    (error: Error) => ({ ok: false, reason: error.message }),
   );
-  return [name, { ok, ms: Math.round(performance.now() - startedAt) }] as const;
+  return [name, { ...outcome, ms: Math.round(performance.now() - startedAt) }] as const;
 }

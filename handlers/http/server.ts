@@ -23,7 +23,7 @@ import { limitConnections, readConnectionLimits } from './connections.js';
 import { registerCors } from './cors.js';
 import { isFromUntrustedOrigin } from './cross-site.js';
 import { type ContractDocument, registerDocs } from './docs/index.js';
-import { respondToError } from './error-handler.js';
+import { createErrorHandler } from './error-handler.js';
 import { createLogLimit } from './log-limit.js';
 import { trackMethods } from './methods.js';
 import { registerOperations } from './operations.js';
@@ -154,7 +154,7 @@ export async function buildServer(
     done();
   });
 
-  server.setErrorHandler(respondToError);
+  server.setErrorHandler(createErrorHandler(() => context.embedded?.freeSpace.isLow === true));
   server.setNotFoundHandler(async ({ url, originalUrl }) => {
     if (url === originalUrl) throw notFound();
     throw badRequest([fieldProblem('path', '', 'invalid_encoding', 'must be percent-encoded UTF-8')]);
@@ -208,7 +208,8 @@ function recordRequest(server: FastifyInstance, request: FastifyRequest, reply: 
   if (request.rateLimited || status === ERROR_STATUSES.client_closed_request) return;
   if (!isCounted(request) && !mayLogUncounted(server)) return;
   const ms = Math.round(reply.elapsedTime * 10) / 10;
-  request.log.info({ method: request.method, route: url ?? null, status, ms }, 'request');
+  const accountId = request.user?.account.id;
+  request.log.info({ method: request.method, route: url ?? null, status, ms, accountId }, 'request');
 }
 
 /** Destroys the stream of a HEAD response, which Fastify would otherwise read to its end. */

@@ -1,7 +1,8 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observer } from '../../db/support/observer.js';
 import type { OperationId } from '../../generated/types.js';
 import { ERROR_STATUSES } from '../error-codes.js';
+import { COMMIT, VERSION } from '../version.js';
 import { DURATION_BUCKETS_SECONDS } from './buckets.js';
 import { type ConnectionSources, defineConnectionMetrics } from './connections.js';
 import { defineSecurityMetrics } from './security.js';
@@ -15,6 +16,8 @@ export interface Metrics extends Observer {
   recordRequest(operation: OperationId | 'none', status: number, seconds: number): void;
   /** Records a request that was refused because of the storage quota of its account. */
   storageQuotaExceeded(): void;
+  /** Records the id of the key that signs tokens. */
+  signingKey(id: string): void;
   /** Adds the metrics of the stores. A separate call, because the metrics are already needed to open the stores. */
   watchStores(sources: StoreSources): void;
   /** Adds the metrics of the connections and large responses of the API server. */
@@ -32,6 +35,12 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   defineSecurityMetrics(registry);
 
+  const info = (name: string, help: string, labels: Record<string, string>) =>
+    new Gauge({ name, help, labelNames: Object.keys(labels), registers }).set(labels, 1);
+  info('build_info', 'The version of the service, and the commit from which it was built.', {
+    version: VERSION,
+    commit: COMMIT,
+  });
   const requests = new Counter({
     name: 'http_requests_total',
     help: 'Requests, by status; 499 if the connection closed before the response started.',
@@ -59,6 +68,7 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     close: () => registry.clear(),
+    signingKey: (id) => info('signing_key_info', 'The id of the key that signs tokens.', { kid: id }),
     watchStores: (sources) => defineStoreMetrics(registry, sources),
     watchConnections: (sources) => defineConnectionMetrics(registry, sources),
     recordRequest(operation, status, seconds) {

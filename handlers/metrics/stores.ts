@@ -4,6 +4,7 @@ import type { PoolUsage } from '../../db/postgres/index.js';
 import type { DatabaseUsage } from '../../db/postgres/maintenance.js';
 import type { Observer } from '../../db/support/observer.js';
 import { withTimeout } from '../../db/support/timeout.js';
+import type { Totals } from '../../db/totals.js';
 import { DURATION_BUCKETS_SECONDS } from './buckets.js';
 
 /** The buckets for batch sizes: up to the size of the largest batch. */
@@ -20,6 +21,7 @@ export interface StoreSources {
   /** Returns the usage of each connection pool, by pool name. */
   pools(): Record<string, PoolUsage>;
   backlog(): Promise<Backlog[]>;
+  totals(): Promise<Totals>;
   /** Checks whether each store is available. Must not reject. */
   readStates(): Promise<Readonly<Record<string, { ok: boolean }>>>;
   /** Returns the free space on the disk of `DATA_DIR`. */
@@ -77,7 +79,7 @@ export function defineStoreMetrics(registry: Registry, sources: StoreSources): v
   });
   new Gauge({
     name: 'store_available',
-    help: '1 if a store responds. 0 if it does not, or while its circuit breaker is open.',
+    help: '1 if a store responds. 0 if it does not, while its circuit breaker is open, or while a full disk refuses writes.',
     labelNames: ['store'],
     registers,
     async collect() {
@@ -95,7 +97,20 @@ export function defineStoreMetrics(registry: Registry, sources: StoreSources): v
     },
   });
   defineOutboxMetrics(registry, sources.backlog);
-  if (sources.embeddedUsage) defineEmbeddedMetrics(registry, sources.embeddedUsage);
+  defineFigures(registry, sources.totals, {
+    accounts: ['stored_accounts', 'Accounts (an estimate).'],
+    posts: ['stored_posts', 'Posts (an estimate).'],
+    sessions: ['stored_sessions', 'Sessions that have not expired (an estimate).'],
+    imageBytes: ['stored_image_bytes', 'Size of all pictures and images of posts (an estimate).'],
+  });
+  if (!sources.embeddedUsage) return;
+  defineFigures(registry, sources.embeddedUsage, {
+    databaseBytes: ['embedded_database_bytes', 'Size of the embedded database, without WAL.'],
+    walBytes: ['embedded_wal_bytes', 'Size of the WAL of the embedded database.'],
+    deadRows: ['embedded_dead_rows', 'Deleted or replaced rows that VACUUM has not removed yet.'],
+    lastVacuumAt: ['embedded_last_vacuum_timestamp_seconds', 'Time of the last VACUUM of a table; 0 if none.'],
+    lastCheckpointAt: ['embedded_last_checkpoint_timestamp_seconds', 'Time of the last checkpoint; 0 if none.'],
+  });
 }
 
 function defineOutboxMetrics(registry: Registry, readBacklog: StoreSources['backlog']): void {
@@ -118,25 +133,27 @@ function defineOutboxMetrics(registry: Registry, readBacklog: StoreSources['back
   define('outbox_oldest_age_seconds', 'Age of the oldest overdue outbox entry.', ({ ageSeconds }) => ageSeconds);
 }
 
-function defineEmbeddedMetrics(registry: Registry, readUsage: () => Promise<DatabaseUsage>): void {
-  const read = sharedWhilePending(readUsage);
-  const define = (figure: keyof DatabaseUsage, name: string, help: string) =>
+/** Defines a gauge for each figure that a query returns. @param gauges the name and the help text of each */
+function defineFigures<Figure extends string>(
+  registry: Registry,
+  query: () => Promise<Record<Figure, number>>,
+  gauges: Record<Figure, readonly [name: string, help: string]>,
+): void {
+  const read = sharedWhilePending(query);
+  for (const figure of Object.keys(gauges) as Figure[]) {
+    const [name, help] = gauges[figure];
     new Gauge({
       name,
       help,
       registers: [registry],
       async collect() {
-        const usage = await read();
+        const figures = await read();
         // Not reset, because a gauge without labels reports 0 after a reset.
-        if (usage) this.set(usage[figure]);
+        if (figures) this.set(figures[figure]);
         else this.remove();
       },
     });
-  define('databaseBytes', 'embedded_database_bytes', 'Size of the embedded database, without WAL.');
-  define('walBytes', 'embedded_wal_bytes', 'Size of the WAL of the embedded database.');
-  define('deadRows', 'embedded_dead_rows', 'Deleted or replaced rows that VACUUM has not removed yet.');
-  define('lastVacuumAt', 'embedded_last_vacuum_timestamp_seconds', 'Time of the last VACUUM of a table; 0 if none.');
-  define('lastCheckpointAt', 'embedded_last_checkpoint_timestamp_seconds', 'Time of the last checkpoint; 0 if none.');
+  }
 }
 
 /** Returns the result of a query, or undefined if the query fails or takes too long. */

@@ -68,5 +68,6 @@ export function startService(checkout: string, environment: NodeJS.ProcessEnv, l
   const addresses = { HOST: '127.0.0.1', PORT: '0', OPS_HOST: '127.0.0.1', OPS_PORT: '0' };
   const [RATE_LIMIT_MAX, RATE_LIMIT_STRICT_MAX, ACCOUNT_STORAGE_MAX_BYTES] = Array(3).fill('1000000000000');
   const limits = { RATE_LIMIT_MAX, RATE_LIMIT_STRICT_MAX, ACCOUNT_STORAGE_MAX_BYTES };
-  return startServer([join(checkout, '.build/scripts/start.js')], { ...environment, ...addresses, ...limits }, logPath);
+  const variables = { LOG_FORMAT: 'text', ...environment, ...addresses, ...limits };
+  return startServer([join(checkout, '.build/scripts/start.js')], variables, logPath);
 }

@@ -58,7 +58,9 @@ END
 # Builds the image of the service. npm uses the cache and the certificates of this machine.
 service_image() {
   local -r cache=$(npm config get cache) certificates=${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt}
-  build --tag "localhost/$name" --label "org.opencontainers.image.revision=$(git rev-parse HEAD)" \
+  local -r commit=$(git rev-parse HEAD)
+  build --tag "localhost/$name" --label "org.opencontainers.image.revision=$commit" --build-arg "COMMIT=$commit" \
+    --label "org.opencontainers.image.version=$(npm pkg get version | tr -d '"')" \
     --file scripts/deploy/Containerfile --ignorefile scripts/deploy/Containerfile.dockerignore \
     --build-arg NODE_IMAGE=localhost/node-slim --build-arg BASE_IMAGE=localhost/debian-slim \
     --volume "$cache:/root/.npm" --volume "$certificates:/certificates.crt:ro" .

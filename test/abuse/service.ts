@@ -32,9 +32,16 @@ export async function startAttackedService(
   const output = openSync(logPath, 'w');
   // Node.js cannot set resource limits, a shell can.
   const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`;
-  const node = [process.execPath, '--max-semi-space-size=64', script('start')];
+  const node = [process.execPath, '--max-semi-space-size=16', script('start')];
   const child = spawn('sh', ['-c', `${limit} exec "$0" "$@"`, ...node], {
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'trace', PORT: '0', OPS_PORT: '0', ...environment },
+    env: {
+      PATH: process.env.PATH,
+      MALLOC_TRIM_THRESHOLD_: '131072',
+      LOG_LEVEL: 'trace',
+      PORT: '0',
+      OPS_PORT: '0',
+      ...environment,
+    },
     stdio: ['ignore', output, output],
   });
   closeSync(output);

@@ -85,7 +85,7 @@ export async function buildImage(t: Test) {
       return { code: await ended, output: output() };
     },
     /** Starts the service in a new container on free ports, and waits for this output, by default its addresses. */
-    async start(options: readonly string[], until = /^ +Data +\S+\n/m) {
+    async start(options: readonly string[], until = /"msg":"started"/) {
       const [port, opsPort] = [await findFreePort(), await findFreePort()];
       const variables = { HOST: '127.0.0.1', PORT: port, OPS_HOST: '127.0.0.1', OPS_PORT: opsPort };
       const settings = Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`);

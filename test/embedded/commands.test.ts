@@ -22,14 +22,17 @@ t.test('every command refuses a wrong option, and prints its usage, description 
     const { code, output } = await runCommand(t, [path, '--no-such-option'], {});
     t.equal(code, 2, name);
     const usage = name === 'contract-test' ? name : `npm run ${name} --`;
-    const help = `\nUsage: ${usage} [a-z\\[\\] ]+\n\n[A-Z](?:[^.]|\\.\\S)+\\.\n\n[^]*^ {2}--env-file <file> `;
+    const help = `\nUsage: ${usage} [a-z\\[\\]<> ]+\n\n[A-Z](?:[^.]|\\.\\S)+\\.\n\n[^]*^ {2}--env-file <file> `;
     t.match(output, new RegExp(`^error: .*option.*\n${help}`, 'm'), name);
   });
 });
 
-t.test('--help and surplus arguments do not run a command', async (t) => {
+t.test('--help, --version and surplus arguments do not run a command', async (t) => {
   const DATA_DIR = join(await temporaryDirectory(t), 'data');
   t.match(await runCommand(t, ['start', '--help'], { DATA_DIR }), { code: 0, output: /^Usage: npm run start -- / });
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const { output } = await runCommand(t, ['start', '--version'], { DATA_DIR });
+  t.match(output, new RegExp(`^${version} \\(commit ([0-9a-f]{40}|unknown)\\)\n$`));
   t.match(await runCommand(t, ['migrate', 'now'], { DATA_DIR }), { code: 2, output: /^error: too many arguments/ });
   t.notOk(existsSync(DATA_DIR));
 });

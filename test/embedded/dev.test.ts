@@ -14,7 +14,15 @@ async function startDev(t: Test) {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/dev.ts'], {
     cwd: directory,
-    env: { PATH, HOME, LOG_LEVEL: 'warn', PORT: '0', OPS_PORT: '0', DATA_DIR: await freshDataDirectory(t) },
+    env: {
+      PATH,
+      HOME,
+      LOG_LEVEL: 'warn',
+      LOG_FORMAT: 'text',
+      PORT: '0',
+      OPS_PORT: '0',
+      DATA_DIR: await freshDataDirectory(t),
+    },
   });
   t.teardown(() => child.kill('SIGKILL'));
   const output = collectOutput(child);

@@ -16,7 +16,7 @@ import { parseLog } from '../support/log.js';
 import { expectRefusedStart } from '../support/processes.js';
 import { createPost, startTestService } from '../support/service.js';
 import { repeat } from '../support/store-fixtures.js';
-import { freshDataDirectory, onServices, silentLog } from '../support/stores.js';
+import { freshDataDirectory, onServices, silentLog, temporaryDirectory } from '../support/stores.js';
 import { retryWhileUnavailable, until } from '../support/until.js';
 
 const needsEmbedded = { skip: onServices && 'applies only to embedded stores' };
@@ -35,17 +35,29 @@ async function openFreshPostgres(t: Test) {
   return postgres;
 }
 
-t.test('PostgreSQL is configured to sync every commit', needsEmbedded, async (t) => {
+t.test('PostgreSQL is configured to sync every commit, and to use little memory', needsEmbedded, async (t) => {
   const { db } = await openFreshPostgres(t);
   const { rows } = await sql<{ name: string; setting: string }>`
     select name, setting from pg_settings
-    where name in ('fsync', 'wal_sync_method', 'synchronous_commit', 'full_page_writes')`.execute(db);
+    where name in ('fsync', 'wal_sync_method', 'synchronous_commit', 'full_page_writes', 'shared_buffers')`.execute(db);
   t.same(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), {
     fsync: 'on',
     wal_sync_method: 'fsync',
     synchronous_commit: 'on',
     full_page_writes: 'on',
+    // In blocks of 8 KiB.
+    shared_buffers: '4096',
   });
+});
+
+t.test('a database is created in another process; if that fails, the error says why', needsEmbedded, async (t) => {
+  const before = threads.length;
+  const root = await temporaryDirectory(t);
+  const { close } = await openEmbeddedPostgres(join(root, 'postgres'), silentLog);
+  await close();
+  t.equal(threads.length, before + 1, 'one thread has opened the database');
+  const message = /^The database in \S+ cannot be opened: ENOENT: .+\. It was not overwritten/s;
+  await t.rejects(openEmbeddedPostgres(join(root, 'missing', 'postgres'), silentLog), { message });
 });
 
 t.test('a long statement does not block the event loop', needsEmbedded, async (t) => {

@@ -10,7 +10,14 @@ import { picture } from '../support/picture.js';
 import { expectRefusedStart, runCommand, startProcess } from '../support/processes.js';
 import { createSender, type TestResponse } from '../support/requests.js';
 import { PASSWORD } from '../support/service.js';
-import { freshDataDirectory, mountSmallDisk, onServices, silentLog, whyNotMountable } from '../support/stores.js';
+import {
+  freshDataDirectory,
+  mountSmallDisk,
+  onServices,
+  silentLog,
+  temporaryDirectory,
+  whyNotMountable,
+} from '../support/stores.js';
 import { until } from '../support/until.js';
 import { registerUser } from '../support/users.js';
 
@@ -105,6 +112,11 @@ t.test('a full disk', { skip }, async (t) => {
     await fillLeaving(48);
     const refused = await createUntil(503);
     t.match(refused.headers.get('retry-after'), /^\d+$/);
+    t.match(refused.body, { code: 'store_unavailable', message: /^The disk of the service is full/ });
+    const ready = await fetch(`${service.opsUrl}/readyz`);
+    t.equal(ready.status, 503);
+    t.match(await ready.json(), { stores: { postgres: { ok: false, reason: /^The disk of DATA_DIR is full/ } } });
+    t.equal((await fetch(`${service.opsUrl}/readyz?exclude=postgres`)).status, 200, 'reads are served');
     const writes = {
       'a post with an image': createPostWithImage,
       'a like': () => send('POST', `/posts/like?id=${firstId}`, { token }),
@@ -117,6 +129,19 @@ t.test('a full disk', { skip }, async (t) => {
     const left = uploads.filter((name) => name.endsWith('.upload'));
     t.same(left, [], 'no upload remains');
     await expectReads(t);
+  });
+
+  await t.test('a backup to another disk works although no byte is free', async (t) => {
+    await fillLeaving(0);
+    const directory = await temporaryDirectory(t);
+    const file = join(directory, 'backup.tar');
+    t.match(await runCommand(t, ['backup', '--to', file], environment), { code: 0 });
+    const DATA_DIR = join(directory, 'restored');
+    t.match(await runCommand(t, ['restore', '--from', file], { DATA_DIR }), { code: 0 });
+    const restored = await startProcess(t, { DATA_DIR });
+    const { body } = await createSender(t, restored.url)('GET', '/posts?limit=100', { token });
+    t.same(body.map(({ id }: { id: number }) => id).sort(), [...acknowledged].sort());
+    await fillLeaving(48);
   });
 
   await t.test('after kill -9 and a restart reads are served and writes return 503', async (t) => {

@@ -8,16 +8,24 @@ import { openBareStores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { startService } from '../../handlers/service.js';
 import { expectRefusedStart, spawnService, startProcess } from '../support/processes.js';
+import { scrape } from '../support/prometheus.js';
+import { createSender } from '../support/requests.js';
 import { freshDataDirectory, silentLog, temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
+import { registerUser } from '../support/users.js';
 import { openConnection } from '../support/wire.js';
+
+/** The memory of an idle service on embedded stores, also after the start that creates the database. */
+const MAX_IDLE_BYTES = 300e6;
 
 t.test('prints the addresses when it starts, and exits with 0 on SIGTERM', async (t) => {
   const DATA_DIR = await temporaryDirectory(t);
   const environment = { DATA_DIR, LOG_LEVEL: 'info', LOG_FORMAT: 'text' };
   const first = await startProcess(t, environment);
   const output = first.output();
-  t.ok(output.startsWith(`Creating a database in ${DATA_DIR} (first start only)…\n`));
+  const [firstLine, secondLine] = output.split('\n');
+  t.match(firstLine, /^starting version=\S+ commit=\S+$/);
+  t.equal(secondLine, `Creating a database in ${DATA_DIR} (first start only)…`);
   t.match(output, /API +http.*Explorer +http\S+\/docs.*Contract +http.*Operations +http.*Stores +embedded.*Data +\//s);
   t.equal((await fetch(`${first.url}/openapi.yaml`)).status, 200);
   t.equal((await fetch(`${first.opsUrl}/readyz`)).status, 200);
@@ -26,6 +34,41 @@ t.test('prints the addresses when it starts, and exits with 0 on SIGTERM', async
   const second = await startProcess(t, environment);
   t.notMatch(second.output(), 'Creating');
 });
+
+t.test(
+  'without a terminal, the log is JSON from the start to the end, and the memory of the first start is small',
+  async (t) => {
+    const DATA_DIR = await temporaryDirectory(t);
+    const service = await startProcess(t, {
+      DATA_DIR,
+      LOG_LEVEL: 'info',
+      LOG_FORMAT: '',
+      MALLOC_TRIM_THRESHOLD_: '131072',
+    });
+    const { id, token } = await registerUser(t, service.url);
+    await createSender(t, service.url)('GET', '/auth/me', { token });
+    const residentBytes = (await scrape(service.opsUrl)).value('process_resident_memory_bytes') ?? 0;
+    t.ok(residentBytes < MAX_IDLE_BYTES, `${residentBytes} bytes`);
+    t.equal(await service.end('SIGTERM'), 0);
+    const lines = service
+      .output()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    t.match(lines[0], { msg: 'starting', version: /^\d+\./, commit: /./ });
+    const started = { msg: 'started', url: service.url, opsUrl: service.opsUrl, stores: 'embedded', dataDir: DATA_DIR };
+    t.match(
+      lines.filter(({ msg }) => msg === 'started'),
+      [started],
+    );
+    const request = { msg: 'request', route: '/auth/me', accountId: id, pid: service.child.pid };
+    t.match(
+      lines.filter(({ route }) => route === '/auth/me'),
+      [request],
+    );
+    t.match(lines.slice(-2), [{ msg: 'stopping' }, { msg: 'stopped' }]);
+  },
+);
 
 t.test('PGSSLMODE and PGSSLNEGOTIATION do not affect the embedded PostgreSQL', async (t) => {
   const { opsUrl } = await startProcess(t, {

@@ -1,7 +1,9 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { StoresDisagreeError, verifyOrClaim } from '../../db/installation.js';
+import { parseLog } from '../support/log.js';
 import { picture } from '../support/picture.js';
 import { scrape } from '../support/prometheus.js';
 import type { TestResponse } from '../support/requests.js';
@@ -54,6 +56,17 @@ t.test(
     t.same(stored, [other.image.split('/').at(-1)], 'only the other image is left');
   },
 );
+
+t.test('logs one line if the data directory disappears', async (t) => {
+  const from = service.logged().length;
+  const failures = () => parseLog(service.logged().slice(from)).filter(({ level }) => level >= 40);
+  await whileUnavailable(directory.root, async () => {
+    await until(() => failures().length > 0);
+    // Enough for several checks.
+    await sleep(1500);
+  });
+  t.match(failures(), [{ msg: 'failed to check the free space' }]);
+});
 
 t.test('returns 503 and stores nothing if uploads cannot be written', async (t) => {
   const user = await service.createUser();

@@ -40,14 +40,14 @@ export function spawnNode(t: Lifetime, args: readonly string[], environment: Nod
   return { child, output: collectOutput(child) };
 }
 
-/** Starts the service without waiting for it to listen. `nodeArguments` come before the script. */
+/** Starts the service, which logs text, without waiting for it to listen. `nodeArguments` come before the script. */
 export function spawnService(
   t: Lifetime,
   environment: NodeJS.ProcessEnv,
   nodeArguments: readonly string[] = [],
   entry = script('start'),
 ) {
-  return spawnNode(t, [...nodeArguments, entry], { PORT: '0', OPS_PORT: '0', ...environment });
+  return spawnNode(t, [...nodeArguments, entry], { PORT: '0', OPS_PORT: '0', LOG_FORMAT: 'text', ...environment });
 }
 
 /** Runs a command to its end. Returns its output, and its exit code or the signal that ended it. */
@@ -72,8 +72,10 @@ export async function startProcess(
   return untilListening(spawnService(t, { ...HIGH_RATE_LIMITS, ...environment }, nodeArguments, entry));
 }
 
-/** Returns the addresses that the service prints once it listens, or undefined before. */
+/** Returns the addresses that the service prints or logs once it listens, or undefined before. */
 export function addressesIn(output: string): Addresses | undefined {
+  const [, url, opsUrl] = /"url":"([^"]+)","opsUrl":"([^"]+)".*"msg":"started"/.exec(output) ?? [];
+  if (url && opsUrl) return { url, opsUrl };
   if (!/^ +Data +\S+\n/m.test(output)) return undefined;
   const find = (pattern: RegExp) => pattern.exec(output)?.[1] ?? '';
   return { url: find(/^ +API +(\S+)$/m), opsUrl: find(/^ +Operations +(\S+)\/readyz$/m) };

@@ -109,6 +109,7 @@ export async function createOperator(t: Test, environment: NodeJS.ProcessEnv, va
         OPS_PORT: String(opsPort),
         ...HIGH_RATE_LIMITS,
         LOG_LEVEL: 'warn',
+        LOG_FORMAT: 'text',
         ...environment,
       },
     });

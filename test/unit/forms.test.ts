@@ -10,7 +10,7 @@ import t, { type Test } from 'tap';
 import type { FieldCode } from '../../handlers/error-codes.js';
 import { reason } from '../../handlers/errors.js';
 import { acceptBodies } from '../../handlers/http/bodies.js';
-import { respondToError } from '../../handlers/http/error-handler.js';
+import { createErrorHandler } from '../../handlers/http/error-handler.js';
 import { discardForm, type FormOptions, readForm } from '../../handlers/http/forms.js';
 import type { FieldType } from '../../handlers/operation.js';
 import { samples } from '../../scripts/contract-test/client/index.js';
@@ -44,7 +44,7 @@ let failures: unknown[] = [];
 
 const app = Fastify({ requestTimeout: 20_000 });
 await acceptBodies(app);
-app.setErrorHandler(respondToError);
+app.setErrorHandler(createErrorHandler());
 app.post('/', async (request) => {
   // Tests send these headers to delay the reading of a form.
   if (request.headers['x-disconnected']) await until(() => request.raw.destroyed);

@@ -32,7 +32,7 @@ t.test('writes text to a terminal and JSON elsewhere, unless LOG_FORMAT decides'
     log.child({ reqId: 'id' }).info(REQUEST, 'request');
     t.equal(lines.length, 1);
     if (isText) t.equal(lines[0], 'POST /posts/create 201 16 ms\n');
-    else t.match(JSON.parse(lines[0] ?? ''), { ...REQUEST, reqId: 'id', level: 30, msg: 'request' });
+    else t.match(JSON.parse(lines[0] ?? ''), { ...REQUEST, reqId: 'id', level: 30, pid: process.pid, msg: 'request' });
   }
 });
 
@@ -60,6 +60,9 @@ t.test('text shows levels, fields and errors, and no control characters', async 
   t.equal(lines.length, 4);
   t.match(lines[3], /^error: internal server error\nError: outer\n {4}at .*\nCause: inner\n$/s);
   t.notMatch(lines[3], 'secret');
+  error.stack = undefined as never;
+  log.error({ err: error }, 'service unavailable');
+  t.equal(lines[4], 'error: service unavailable\nError: outer\nCause: inner\n');
 });
 
 /** The arguments of Node for a program that exits while lines wait. */

@@ -1,6 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { parse } from 'yaml';
 import { compare, RELEASED_FILE } from '../../scripts/versions/compare.js';
 import { isOasdiffBuilt } from '../../scripts/versions/oasdiff.js';
 import { versionProblem } from '../../scripts/versions/version-problem.js';
@@ -107,4 +110,17 @@ t.test('the version matches the changes', async (t) => {
     t.equal(versionProblem(from, to, changes) === undefined, isValid, `${from} to ${to}`);
   }
   t.throws(() => versionProblem('1.0', '1.0.0', []));
+});
+
+t.test('a release names its version in package.json and the changelog, and records the contract', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const read = (name: string) => readFile(join(directory, name), 'utf8');
+  for (const name of ['package.json', 'package-lock.json', 'openapi.yaml', '.github/CHANGELOG.md'])
+    await cp(name, join(directory, name));
+  await cp(RELEASED_FILE, join(directory, RELEASED_FILE));
+  const release = resolve('.build/scripts/versions/release.js');
+  await promisify(execFile)(process.execPath, [release, '99.0.0'], { cwd: directory });
+  t.equal(JSON.parse(await read('package.json')).version, '99.0.0');
+  t.match(await read('.github/CHANGELOG.md'), /^## Unreleased\n\n## 99\.0\.0 - \d{4}-\d\d-\d\d\n\n### /m);
+  t.same(JSON.parse(await read(RELEASED_FILE)), parse(await readFile('openapi.yaml', 'utf8')));
 });

@@ -5,7 +5,6 @@ import { PGlite } from '@electric-sql/pglite';
 import { OWNER_ONLY_MODE } from '../../support/data-directory.js';
 import { syncPath, syncTree } from '../../support/durable-files.js';
 import { DurableNodeFS } from './durable-node-fs.js';
-import type { WorkerInput } from './messages.js';
 
 /*
  * Opens or creates the database cluster of PGlite (PostgreSQL compiled to WebAssembly).
@@ -32,14 +31,15 @@ const START_PARAMETERS = [
   ...['-c', 'fsync=on', '-c', 'wal_sync_method=fsync'],
   // Reuses the plans of prepared statements: planning a statement takes longer than running it.
   ...['-c', 'plan_cache_mode=force_generic_plan'],
+  // The default, 128 MB, would be a third of the memory of the process. The operating system caches the files too.
+  ...['-c', 'shared_buffers=32MB'],
 ];
 
 /** The status of the exception by which PostgreSQL returns to its main loop after an error in a statement. */
 const STATEMENT_ERROR_STATUS = 100;
 
-/** Opens the cluster. Creates it first if it is missing and `create` is set. */
-export async function openCluster({ directory, create }: WorkerInput): Promise<PGlite> {
-  if (create && !existsSync(directory)) await createCluster(directory);
+/** Opens the cluster. */
+export async function openCluster(directory: string): Promise<PGlite> {
   requireCluster(directory);
   chmodSync(directory, OWNER_ONLY_MODE);
   // After a power cut this file may be empty, and PostgreSQL would then refuse to start. It is safe to remove: no other
@@ -78,7 +78,7 @@ async function start(directory: string): Promise<PGlite> {
 }
 
 /** Creates the cluster under a temporary name, syncs it and renames it. */
-async function createCluster(directory: string): Promise<void> {
+export async function createCluster(directory: string): Promise<void> {
   const incomplete = `${directory}.new`;
   rmSync(incomplete, { recursive: true, force: true });
   // PGlite would create it readable for all users.

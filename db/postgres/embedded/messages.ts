@@ -3,7 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 /** The `workerData` of the PostgreSQL thread. */
 export interface WorkerInput {
   directory: string;
-  /** Whether to create the database if it does not exist. */
+  /** Whether to create the database instead of opening it. */
   create: boolean;
 }
 
@@ -13,5 +13,5 @@ export interface WorkerInput {
  */
 export type Command = { kind: 'connect'; port: MessagePort } | { kind: 'close' };
 
-/** The only message from the thread: PostgreSQL is ready, or it could not be started. */
+/** The only message from the thread: PostgreSQL is ready, the database is created, or that failed. */
 export type Report = { kind: 'ready' } | { kind: 'failed'; reason: string };

@@ -1,4 +1,6 @@
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel, Worker } from 'node:worker_threads';
@@ -23,7 +25,10 @@ import type { Command, Report, WorkerInput } from './messages.js';
 export class DatabaseNotOpenedError extends Error {
   readonly code = 'database_not_opened';
 
-  constructor(directory: string, reason: string) {
+  constructor(
+    directory: string,
+    readonly reason: string,
+  ) {
     super(
       `The database in ${directory} cannot be opened: ${reason}. It was not overwritten. If it is damaged, restore a backup of the data directory`,
     );
@@ -47,6 +52,11 @@ const STABLE_AFTER_MS = 60_000;
 /** The module of the thread: the built file (`.js`), or the source (`.ts`) if this module runs from source. */
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
+/** The module of the process that creates the database. */
+const CREATE = new URL(`./create${extname(import.meta.url)}`, import.meta.url);
+
+const IS_SOURCE = extname(import.meta.url) === '.ts';
+
 /** Code that loads the source in the thread. Worker threads do not inherit the hooks of tsx, so it registers them first. */
 const RUN_SOURCE = `import('tsx/esm/api').then(({ register }) => (register(), import('${WORKER.href}')))`;
 
@@ -57,8 +67,8 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
   let worker: Worker | undefined;
   let restarting: Promise<void> = Promise.resolve();
 
-  async function start(create: boolean): Promise<void> {
-    const started = await startWorker({ directory, create });
+  async function start(): Promise<void> {
+    const started = await startWorker({ directory, create: false });
     const startedAt = performance.now();
     worker = started;
     started.once('exit', () => {
@@ -78,7 +88,7 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
       if (closing.signal.aborted) return;
       backoffMs = Math.min(Math.max(2 * backoffMs, RESTART_BACKOFF_MS.min), RESTART_BACKOFF_MS.max);
       // Does not create the directory: if it is missing (unmounted, for example), a new database must not take its place.
-      await start(false).then(
+      await start().then(
         () => log.info({ store: 'postgres' }, 'the embedded PostgreSQL is available again'),
         (error) => log.warn({ err: error, store: 'postgres' }, 'the embedded PostgreSQL could not be started'),
       );
@@ -93,7 +103,8 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
     return port1;
   }
 
-  await start(true);
+  if (!existsSync(directory)) await createDatabase(directory);
+  await start();
   return {
     createConnection() {
       const connection = new EmbeddedConnection(openSession);
@@ -113,15 +124,27 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
   };
 }
 
+/** Creates the database in a process that ends afterwards. @throws DatabaseNotOpenedError */
+async function createDatabase(directory: string): Promise<void> {
+  // Optimizing WebAssembly does not pay off in a process that runs for seconds.
+  const execArgv = [...(IS_SOURCE ? ['--import', 'tsx'] : []), '--liftoff-only'];
+  const child = fork(CREATE, [directory], { execArgv });
+  let failure: string | undefined;
+  child.once('message', (message) => {
+    failure = String(message);
+  });
+  const [code, signal] = await once(child, 'close');
+  if (code !== 0) throw new DatabaseNotOpenedError(directory, failure ?? `its creation ended with ${signal ?? code}`);
+}
+
 const send = (worker: Worker, command: Command) =>
   worker.postMessage(command, command.kind === 'connect' ? [command.port] : []);
 
-/** Starts the thread. Resolves when PostgreSQL is ready. @throws DatabaseNotOpenedError */
-async function startWorker(workerData: WorkerInput): Promise<Worker> {
+/** Starts the thread. Resolves when PostgreSQL is ready, or has created the database. @throws DatabaseNotOpenedError */
+export async function startWorker(workerData: WorkerInput): Promise<Worker> {
   const { directory } = workerData;
-  const isSource = WORKER.href.endsWith('.ts');
-  const worker = new Worker(isSource ? RUN_SOURCE : WORKER, {
-    eval: isSource,
+  const worker = new Worker(IS_SOURCE ? RUN_SOURCE : WORKER, {
+    eval: IS_SOURCE,
     workerData,
     name: 'postgres',
     // Not inherited from this process: hooks that `--import` loads, such as those of a test runner, do not belong here.

@@ -1,12 +1,12 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { PGlite } from '@electric-sql/pglite';
 import { serialize } from 'pg-protocol';
-import { openCluster } from './cluster.js';
+import { createCluster, openCluster } from './cluster.js';
 import type { Command, Report, WorkerInput } from './messages.js';
 
 /*
- * The thread of the embedded PostgreSQL. It passes messages of the wire protocol between a client's `MessagePort` and PGlite.
- * PGlite has a single session. A new connection therefore closes the port of the previous connection and resets the
+ * The thread of the embedded PostgreSQL. It creates the database and ends, or it opens the database. Then it passes messages of
+ * the wire protocol between a client's `MessagePort` and PGlite. PGlite has a single session. A new connection therefore closes the port of the previous connection and resets the
  * session. Messages are processed in order, and the thread is blocked while PGlite processes a message.
  */
 
@@ -41,13 +41,19 @@ function run(pglite: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return response;
 }
 
-try {
-  const pglite = await openCluster(workerData as WorkerInput);
+/** Opens the database, and serves commands until it is closed. */
+async function open(directory: string): Promise<void> {
+  const pglite = await openCluster(directory);
   parentPort?.on('message', (command: Command) => {
     if (command.kind === 'connect') return connect(pglite, command.port);
     currentPort?.close();
     void pglite.close().then(() => process.exit());
   });
+}
+
+try {
+  const { directory, create } = workerData as WorkerInput;
+  await (create ? createCluster(directory) : open(directory));
   report({ kind: 'ready' });
 } catch (error) {
   report({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
