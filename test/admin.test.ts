@@ -40,7 +40,10 @@ t.test('creates an account while registration is closed, under the rules of regi
   t.match(await actions.showAccount({ account: '@ada-l' }), { id, email: 'ada@example.org', sessions: 1, posts: 0 });
   await t.rejects(actions.createAccount(fields), { code: 'admin_input', message: /^username: / });
   const invalid = { name: ' ', username: 'a b', email: 'x@mailinator.com' };
-  await t.rejects(actions.createAccount(invalid), { code: 'admin_input', message: /^name: .*username: .*email: / });
+  await t.rejects(actions.createAccount(invalid), {
+    code: 'admin_input',
+    message: /(?=.*\bname: )(?=.*username: )(?=.*email: )/,
+  });
 });
 
 t.test('finds accounts by id, username, email address and a part of them', async (t) => {
