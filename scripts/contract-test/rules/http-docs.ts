@@ -4,6 +4,7 @@ import { expectEqual, expectErrorShape, expectNoRateLimit, expectThat } from '..
 import { OTHER_ORIGIN } from '../fixtures.js';
 import { type Rule, rule } from '../rule.js';
 import type { TestUsers } from '../users.js';
+import { requireOwnParser } from './http-parsing.js';
 
 /** The paths of the explorer and the document, which are not operations. */
 export const DOCUMENT_PATHS = ['/docs', '/openapi.yaml', '/openapi.json'];
@@ -42,6 +43,18 @@ export const docsRules: Rule[] = [
           expectEqual(response, 'Access-Control-Allow-Credentials', header('credentials'), null);
         }
       }
+    },
+  ),
+
+  rule(
+    'http.docs.body',
+    'GET of /openapi.yaml, /openapi.json and /docs, and CORS preflights, are answered without waiting for a body.',
+    async (users) => {
+      await requireOwnParser(users);
+      const headers = { 'Content-Length': '10', Connection: 'close' };
+      for (const path of DOCUMENT_PATHS) await users.anonymous.send(200, `GET ${path}`, { headers });
+      const preflight = { Origin: OTHER_ORIGIN, 'Access-Control-Request-Method': 'GET' };
+      await users.anonymous.send(204, 'OPTIONS /posts', { headers: { ...headers, ...preflight } });
     },
   ),
 
