@@ -26,7 +26,7 @@ const changeSession = (token: string, values: { last_used_at?: Date; expires_at?
 const events = () =>
   parseLog(service.logged())
     .filter(({ msg }) => msg === 'security event')
-    .map(({ level, time, reqId, msg, ...event }) => event);
+    .map(({ level, time, pid, reqId, msg, ...event }) => event);
 
 const statusesOf = (responses: readonly TestResponse[]) => responses.map(({ status }) => status).sort();
 
