@@ -78,7 +78,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       freeBytes: () => readFreeBytes(directory.root),
       embeddedUsage: embedded?.usage,
     });
-    const ops = buildOpsServer(checks, metrics, log);
+    const ops = buildOpsServer(checks, metrics, log, config.opsHost);
     closers.add(() => ops.server.close());
     const control = embedded && (await startControlServer(directory.control, embedded.backup, log));
     if (control) closers.add(control.close);
