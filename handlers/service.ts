@@ -86,7 +86,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       freeBytes: () => readFreeBytes(directory.root),
       embeddedUsage: embedded?.usage,
     });
-    const ops = buildOpsServer(checks, metrics, log);
+    const ops = buildOpsServer(checks, metrics, log, config.opsHost);
     closers.add(() => ops.server.close());
     const control =
       embedded &&

@@ -17,7 +17,7 @@ async function ready(url: string) {
 /** Returns the response of `/readyz` for these store checks. */
 async function readyWhen(checks: HealthChecks, query = '') {
   const metrics = createMetrics();
-  const { server } = buildOpsServer(checks, metrics, pino({ enabled: false }));
+  const { server } = buildOpsServer(checks, metrics, pino({ enabled: false }), '127.0.0.1');
   const response = await server.inject(`/readyz${query}`);
   await server.close();
   metrics.close();
@@ -64,7 +64,7 @@ t.test('is ready without the stores that the query excludes', async (t) => {
 
 t.test('reports immediately that it is stopping, even if a store hangs', async (t) => {
   const metrics = createMetrics();
-  const { server, drain } = buildOpsServer({ postgres: silent }, metrics, pino({ enabled: false }));
+  const { server, drain } = buildOpsServer({ postgres: silent }, metrics, pino({ enabled: false }), '127.0.0.1');
   drain();
   const response = await server.inject('/readyz');
   t.equal(response.statusCode, 503);
@@ -91,10 +91,27 @@ t.test('errors have the shape of those of the API', async (t) => {
   t.match(response, /^HTTP\/1\.1 400 [\s\S]*\{.*"message":"The request is not valid HTTP\."/);
 });
 
+t.test('refuses the host name of a web page, and accepts those of clients that know the server', async (t) => {
+  const metrics = createMetrics();
+  const { server } = buildOpsServer({}, metrics, pino({ enabled: false }), 'Metrics.example');
+  for (const [status, host] of [
+    ...['127.0.0.1:3001', '10.0.0.5', '[::1]:3001', 'localhost:3001', 'service-1:3001'].map((host) => [200, host]),
+    ...['metrics.example', 'METRICS.example:3001'].map((host) => [200, host]),
+    ...['rebound.example:3001', 'localhost.example', '127.0.0.1.example', 'metrics.example.'].map((host) => [
+      421,
+      host,
+    ]),
+  ] as [number, string][]) {
+    t.equal((await server.inject({ path: '/metrics', headers: { host } })).statusCode, status, host);
+  }
+  await server.close();
+  metrics.close();
+});
+
 t.test('logs the cause of a 500', async (t) => {
   const lines: string[] = [];
   const metrics = { contentType: 'text/plain', text: () => Promise.reject(new Error('broken gauge')) };
-  const { server } = buildOpsServer({}, metrics, pino({}, { write: (line) => void lines.push(line) }));
+  const { server } = buildOpsServer({}, metrics, pino({}, { write: (line) => void lines.push(line) }), '127.0.0.1');
   t.equal((await server.inject('/metrics')).statusCode, 500);
   t.match(lines.join(''), /internal server error/);
   t.match(lines.join(''), /broken gauge/);

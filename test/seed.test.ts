@@ -107,7 +107,12 @@ t.test('--demo adds the people and posts of the examples in openapi.yaml', async
   const before = await startTestService(t, environment);
   await before.createUser();
   await before.stop();
-  const { code, output } = await runCommand(t, ['seed/index', '--demo'], environment);
+  for (const option of ['--demo', '--accounts=1'])
+    t.match(await runCommand(t, ['seed/index', option], environment), {
+      code: 1,
+      output: /^The database has accounts\. /,
+    });
+  const { code, output } = await runCommand(t, ['seed/index', '--demo', '--yes'], environment);
   t.equal(code, 0, output);
 
   const { examples } = document.paths['/auth/login'].post.requestBody.content['application/json'];
@@ -146,7 +151,7 @@ t.test('--demo adds the people and posts of the examples in openapi.yaml', async
   }
   await service.stop();
 
-  const again = await runCommand(t, ['seed/index', '--demo'], environment);
+  const again = await runCommand(t, ['seed/index', '--demo', '--yes'], environment);
   t.equal(again.code, 1);
   t.match(again.output, /^The account \S+ exists, so the demo was not added\. .*\n$/);
 });

@@ -24,7 +24,8 @@ export const positiveInteger = integer(1);
 
 const parseUrl = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);
 
-const splitList = (input: string) => input.split(',').map((item) => item.trim());
+const splitList = (input: string, separator: string | RegExp = ',') =>
+  input.split(separator).map((item) => item.trim());
 
 export const origins = makeExactValidator<readonly string[]>((input) =>
   splitList(input).map((item) => {
@@ -35,8 +36,9 @@ export const origins = makeExactValidator<readonly string[]>((input) =>
   }),
 );
 
+/** Also accepts spaces between ranges: the proxy of `scripts/deploy` reads the same variable, and needs them. */
 export const ipRanges = makeExactValidator<readonly string[]>((input) =>
-  splitList(input).map((item) => {
+  splitList(input.trim(), /\s*,\s*|\s+/).map((item) => {
     const [address = '', prefix, ...rest] = item.split('/');
     const maxBits = isIP(address) === 4 ? 32 : 128;
     const isValidPrefix =
@@ -64,14 +66,15 @@ export const baseUrl = makeExactValidator<URL>((input) => {
 export const tokenKeys = makeExactValidator<TokenKeys>(parseTokenKeys);
 
 /**
- * Parses token keys in the format `kid:secret[,kid:secret…]`. Error messages do not quote the input, because it is secret.
+ * Parses token keys in the format `kid:secret[,kid:secret…]`, or with a key in each line, so that a command can append one to a
+ * file. Error messages do not quote the input, because it is secret.
  *
  * @throws EnvError
  */
 export function parseTokenKeys(input: string): TokenKeys {
-  const keys = splitList(input).map((item, index) => {
+  const keys = splitList(input, /[,\n]/).map((item, index) => {
     const [, id, secret] = /^([\w-]+):(.+)$/.exec(item) ?? [];
-    if (!id || !secret) throw new EnvError('must be a list of kid:secret pairs, separated by commas');
+    if (!id || !secret) throw new EnvError('must be a list of kid:secret pairs, separated by commas or line breaks');
     if (Buffer.byteLength(secret) < 32) throw new EnvError(`the secret of key ${index + 1} is shorter than 32 bytes`);
     const weakness = weaknessOf(secret);
     if (weakness) throw new EnvError(`the secret of key ${index + 1} ${weakness}: use \`openssl rand -hex 32\``);

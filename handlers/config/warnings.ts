@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { closestMatch } from 'leven';
 import { createAddressSet, includesAddress } from '../addresses.js';
@@ -36,11 +37,24 @@ export function configWarnings(config: Config): string[] {
   if (publicUrl.protocol === 'https:' && missing.length > 0) {
     warnings.push(`PUBLIC_URL is https, but data is stored in DATA_DIR: not set: ${missing.join(', ')}`);
   }
+  const mode = modeOf(stores.dataDir);
+  if (missing.length > 0 && mode & 0o077) {
+    warnings.push(`DATA_DIR is accessible to other users (mode ${mode.toString(8)}): chmod 700 ${stores.dataDir}`);
+  }
   if (tokenTtlSeconds > YEAR_SECONDS) {
     const days = Math.ceil(tokenTtlSeconds / DAY_SECONDS);
     warnings.push(`TOKEN_TTL is longer than a year: a stolen token is valid for up to ${days} days`);
   }
   return warnings;
+}
+
+/** Returns the permissions of a directory, or 0 if they cannot be read: the start reports a directory that it cannot use. */
+function modeOf(path: string): number {
+  try {
+    return statSync(path).mode & 0o777;
+  } catch {
+    return 0;
+  }
 }
 
 const isLoopback = (host: string) => host === 'localhost' || includesAddress(LOOPBACK, host);

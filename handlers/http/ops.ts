@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { StoreName } from '../../db/support/errors.js';
@@ -37,11 +38,14 @@ const OPTIONAL_STORES: ReadonlySet<string> = new Set<StoreName>(['redis']);
  * `/readyz?exclude=graph` does not check a store. `exclude` can be repeated. The Kubernetes API server has the same parameter. A
  * load balancer should exclude every store that all processes share. Otherwise an outage of such a store would take all processes
  * out of service, and a slow store would delay the response.
+ *
+ * @param host the address on which the server will listen
  */
 export function buildOpsServer(
   checks: HealthChecks,
   metrics: Pick<Metrics, 'contentType' | 'text'>,
   log: Logger,
+  host: string,
 ): OpsServer {
   const server: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -53,6 +57,11 @@ export function buildOpsServer(
   server.setErrorHandler(createErrorHandler());
   server.setNotFoundHandler(async () => {
     throw notFound();
+  });
+  server.addHook('onRequest', async ({ headers }, reply) => {
+    if (isOwnHost(headers.host ?? '', host)) return;
+    const message = 'Use an IP address, a host name without a dot, or OPS_HOST.';
+    return reply.code(421).send({ code: 'misdirected_request', message });
   });
   const addRoutesForOtherMethods = trackMethods(server);
   let draining = false;
@@ -78,6 +87,17 @@ export function buildOpsServer(
       draining = true;
     },
   };
+}
+
+/**
+ * Returns whether a client that knows this server may have sent this `Host`. A web page can make its own host name lead to this
+ * server (DNS rebinding), and would then read the metrics through the browser of somebody who can reach this port. Such a name
+ * contains a dot. The names of containers and `localhost` do not.
+ */
+function isOwnHost(header: string, ownHost: string): boolean {
+  const url = `http://${header}`;
+  const name = URL.canParse(url) ? new URL(url).hostname : '';
+  return !name.includes('.') || isIP(name) !== 0 || name === ownHost.toLowerCase();
 }
 
 /** Runs all health checks at the same time. */

@@ -29,20 +29,19 @@ mkdir -p "$secrets/root"
 chmod 711 "$secrets"
 
 # Separate commands, because the shell ignores failures of substitutions within other commands.
+postgres_administrator=$(secret postgres-administrator)
 postgres=$(secret postgres)
 neo4j=$(secret neo4j)
 redis=$(secret redis)
+s3_administrator=$(secret s3-administrator)
 s3_secret=$(secret s3)
 token_key=$(secret token-key)
-# README.md, section "Compose", explains how to rotate the keys in token-keys.
-if [ ! -s "$secrets/root/token-keys" ]; then
-  echo "1:$token_key" >"$secrets/root/token-keys.new"
-  mv "$secrets/root/token-keys.new" "$secrets/root/token-keys"
-fi
-token_keys=$(cat "$secrets/root/token-keys")
 grafana=$(secret grafana)
 
 file postgres-password "$POSTGRES_USER_ID" <<END
+$postgres_administrator
+END
+file postgres-service-password "$POSTGRES_USER_ID" <<END
 $postgres
 END
 file neo4j-auth "$NEO4J_USER_ID" <<END
@@ -52,25 +51,44 @@ file redis.conf "$REDIS_USER_ID" <<END
 requirepass $redis
 END
 file s3.env "$S3_USER_ID" <<END
-ROOT_ACCESS_KEY_ID=social
-ROOT_SECRET_ACCESS_KEY=$s3_secret
+ROOT_ACCESS_KEY_ID=administrator
+ROOT_SECRET_ACCESS_KEY=$s3_administrator
+ADMIN_ACCESS_KEY_ID=administrator
+ADMIN_SECRET_ACCESS_KEY=$s3_administrator
+END
+mkdir -p "$secrets/s3-users"
+chmod 711 "$secrets/s3-users"
+file s3-users/users.json "$S3_USER_ID" <<END
+{"accessAccounts":{"social":{"access":"social","secret":"$s3_secret","role":"user"}}}
 END
 file grafana-password "$GRAFANA_USER_ID" <<END
 $grafana
 END
-file service.env "$SERVICE_USER_ID" <<END
-TOKEN_KEYS=$token_keys
-DATABASE_URL=postgres://social:$postgres@postgres/social
-NEO4J_PASSWORD=$neo4j
-REDIS_URL=redis://:$redis@redis/0
-AWS_ACCESS_KEY_ID=social
-AWS_SECRET_ACCESS_KEY=$s3_secret
+file database-url "$SERVICE_USER_ID" <<END
+postgres://social:$postgres@postgres/social
 END
+file neo4j-password "$SERVICE_USER_ID" <<END
+$neo4j
+END
+file redis-url "$SERVICE_USER_ID" <<END
+redis://:$redis@redis/0
+END
+file s3-secret-key "$SERVICE_USER_ID" <<END
+$s3_secret
+END
+# The operator changes this file to rotate the keys. RUNBOOK.md explains how. An earlier version kept them in root/token-keys.
+if [ ! -s "$secrets/token-keys" ]; then
+  [ -s "$secrets/root/token-keys" ] || echo "1:$token_key" >"$secrets/root/token-keys"
+  file token-keys "$SERVICE_USER_ID" <"$secrets/root/token-keys"
+fi
 
 # versitygw stores a bucket as a folder. New volumes belong to root.
 mkdir -p "$s3/images"
 chown "$S3_USER_ID" "$s3" "$s3/images"
-chown "$CADDY_USER_ID" "$caddy"
+
+# A copy, because a container with a single file of the host keeps the old one when an upgrade replaces it.
+cp "$(dirname "$0")/Caddyfile" "$caddy"
+chown "$CADDY_USER_ID" "$caddy" "$caddy/Caddyfile"
 
 # Prometheus reads the host name of the site from a file.
 cp "$(dirname "$0")"/prometheus/prometheus.yaml "$(dirname "$0")"/prometheus/alerts.yaml "$prometheus"

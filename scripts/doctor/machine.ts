@@ -38,8 +38,8 @@ async function checkDirectory(root: string): Promise<Finding> {
   const { uid, mode } = await stat(root);
   const description = `${root}: mode ${(mode & 0o777).toString(8)}, owner ${uid}`;
   const user = process.getuid?.() ?? uid;
-  if (uid !== user) return warning(`${description}, but this is user ${user}: run this command as the service's user`);
-  return mode & 0o022 ? warning(`${description}: other users can change it; chmod 700`) : ok(description);
+  if (uid === user) return ok(description);
+  return warning(`${description}, but this is user ${user}: run this command as the service's user`);
 }
 
 /** Returns the path, or its nearest parent that exists. */

@@ -98,7 +98,7 @@ async function tokenKeyAdvice(source: Config, target: Config): Promise<string | 
   if ((await readKeys(source)).every(({ id, secret }) => targetKeys.has(`${id}:${secret}`))) return undefined;
   const keys = source.tokenKeys ? 'the current value of TOKEN_KEYS' : `the line in ${keyFile(source)}`;
   const instruction = target.tokenKeys
-    ? `append a comma and ${keys} to TOKEN_KEYS in the new variables`
+    ? `append a comma and ${keys} to TOKEN_KEYS in the new variables, or ${keys} to its file as a line`
     : `put ${keys} into ${keyFile(target)}`;
   return `To keep users logged in, ${instruction}.`;
 }

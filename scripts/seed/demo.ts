@@ -20,18 +20,21 @@ import {
   POSTS,
   REQUESTS,
 } from './demo-data.js';
+import { requireNoAccounts } from './require-no-accounts.js';
 
 /**
  * Adds a few people with posts, images, likes and friendships, by sending requests to a service that it starts.
  *
- * @throws CommandError if one of the accounts exists
+ * @param yes whether to add to a database that has other accounts
+ * @throws CommandError if one of the accounts exists, or any account without `yes`
  * @throws DataDirectoryInUseError
  */
-export async function seedDemo(config: Config, log: Logger, progress: Progress) {
+export async function seedDemo(config: Config, log: Logger, yes: boolean, progress: Progress) {
   const stores = await openBareStores(config.stores, log);
   try {
     await retryUntilAvailable(() => migrate(stores));
     await requireNoDemoAccounts(stores.db);
+    if (!yes) await requireNoAccounts(stores.db);
     await stores.maintenanceDb.transaction().execute(async (trx) => {
       await raiseSequence(trx, 'accounts', FIRST_PERSON_ID - 1);
       await raiseSequence(trx, 'posts', FIRST_POST_ID - 1);

@@ -19,6 +19,7 @@ import { table } from '../support/table.js';
 import { seedDemo } from './demo.js';
 import { DEMO_PASSWORD } from './demo-data.js';
 import { type Population, problemsOf } from './population.js';
+import { requireNoAccounts } from './require-no-accounts.js';
 import { seed } from './seed.js';
 
 /** The limits of the schema `Password`. */
@@ -35,10 +36,10 @@ function newPasswordProblems(password: string): FieldCode[] {
 
 const generatePassword = () => `Seed!${insertDashes(randomBytes(9).toString('hex'))}`;
 
-async function addDemo(): Promise<void> {
+async function addDemo(yes: boolean): Promise<void> {
   const config = readConfig(process.env);
   const log = createLogger(config, process.stderr);
-  const { people, hasExampleIds } = await showProgress((progress) => seedDemo(config, log, progress));
+  const { people, hasExampleIds } = await showProgress((progress) => seedDemo(config, log, yes, progress));
   const rows = people.map(({ id, name, email, posts }) => ({ id: String(id), name, email, posts: posts.join(', ') }));
   console.log(`${table(rows)}\n`);
   if (!hasExampleIds) console.log('These ids differ from those in the examples, because other data has used them.');
@@ -48,9 +49,10 @@ async function addDemo(): Promise<void> {
   console.log('It is public: do not use these accounts in production.');
 }
 
-async function addGenerated(stores: BareStores, population: Population, password: string): Promise<void> {
+async function addGenerated(stores: BareStores, population: Population, password: string, yes: boolean): Promise<void> {
   const start = performance.now();
   await retryUntilAvailable(() => migrate(stores));
+  if (!yes) await requireNoAccounts(stores.db);
   const passwordHash = await hashPassword(password);
   const seeded = await showProgress((progress) => seed(stores, population, passwordHash, progress));
   const [first] = await findAccounts(stores.db, seeded.accounts.slice(0, 1));
@@ -61,6 +63,7 @@ async function addGenerated(stores: BareStores, population: Population, password
 
 interface SeedOptions {
   demo?: boolean;
+  yes: boolean;
   accounts: number;
   posts: number;
   likes: number;
@@ -70,14 +73,14 @@ interface SeedOptions {
 }
 
 async function run(options: SeedOptions, command: Command): Promise<void> {
-  const { demo, password = generatePassword(), ...numbers } = options;
-  if (demo) return addDemo();
+  const { demo, yes, password = generatePassword(), ...numbers } = options;
+  if (demo) return addDemo(yes);
   if (numbers.accounts === 0) command.error('error: expected --demo or --accounts');
   const population = { ...numbers, privatePercent: numbers.private };
   const passwordProblems = newPasswordProblems(password).map((code) => `--password ${FIELD_MESSAGES[code]}`);
   const problems = [...problemsOf(population), ...passwordProblems];
   if (problems.length > 0) throw new CommandError(problems.join('\n'));
-  await withBareStores((stores) => addGenerated(stores, population, password));
+  await withBareStores((stores) => addGenerated(stores, population, password, yes));
 }
 
 const command = createServiceCommand('seed', 'Adds accounts, posts and relations, for demos and tests.')
@@ -87,6 +90,7 @@ const command = createServiceCommand('seed', 'Adds accounts, posts and relations
   .option('--friends <n>', 'the number of friends of each account', integerFrom(0), 0)
   .option('--private <percent>', 'how many of the accounts are private', integerFrom(0), 0)
   .option('--password <password>', 'the password of all generated accounts (default: a random one, which is printed)')
+  .option('--yes', 'adds to a database that has accounts', false)
   .addOption(
     new Option('--demo', 'adds the few people and posts of the examples in openapi.yaml').conflicts([
       ...['accounts', 'posts', 'likes', 'friends', 'private', 'password'],

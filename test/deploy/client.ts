@@ -9,6 +9,9 @@ import { type HttpOptions, sendByHttp } from '../support/http.js';
 import { type TestResponse, toTestResponse } from '../support/requests.js';
 import type { Topology } from './topology.js';
 
+/** The URL of a proxy, and the path of the certificate to trust. */
+type Proxy = Pick<Topology, 'url' | 'certificate'>;
+
 type ProxiedRequest = Pick<HttpOptions, 'token' | 'json' | 'form' | 'headers' | 'signal'>;
 
 export type Send = (method: string, path: string, options?: ProxiedRequest) => Promise<TestResponse>;
@@ -17,7 +20,7 @@ export type Send = (method: string, path: string, options?: ProxiedRequest) => P
  * Returns a function that sends requests through the proxy by HTTP/1.1, and trusts the proxy's certificate. It does not use
  * `fetch`, which can neither trust an additional certificate nor select the local address.
  */
-export async function createClient(t: Test, topology: Topology, localAddress: string): Promise<Send> {
+export async function createClient(t: Test, topology: Proxy, localAddress: string): Promise<Send> {
   const ca = await readFile(topology.certificate);
   const agent = new Agent({ ca, localAddress, family: 4, keepAlive: true });
   t.teardown(() => agent.destroy());
@@ -26,7 +29,7 @@ export async function createClient(t: Test, topology: Topology, localAddress: st
 
 /** Sends one request by HTTP/2, without falling back to HTTP/1.1. */
 export async function sendByHttp2(
-  topology: Topology,
+  topology: Proxy,
   method: string,
   path: string,
   options: Omit<ProxiedRequest, 'headers' | 'signal'> = {},

@@ -1,14 +1,24 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseEnv, promisify } from 'node:util';
+import { promisify } from 'node:util';
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import t, { type Test } from 'tap';
 import { readConfig } from '../../handlers/config/index.js';
+import { loadSecretFiles } from '../../handlers/config/secret-files.js';
+import { findFreePort } from '../../scripts/services/ports.js';
 import { findCommand } from '../../scripts/services/programs.js';
 import { ensureGoProgram } from '../../scripts/support/go.js';
 import { toolsFolder } from '../../scripts/support/tools-folder.js';
 import { temporaryDirectory } from '../support/stores.js';
+import { until } from '../support/until.js';
 
 const run = promisify(execFile);
 
@@ -28,9 +38,9 @@ const needsGo = {
 };
 
 /** Validates the Compose file. Returns its model, with the defaults of its variables. */
-async function loadComposeFile(): Promise<ComposeModel> {
+async function loadComposeFile(...options: string[]): Promise<ComposeModel> {
   const composeGo = await ensureGoProgram(composeGoFolder, COMPOSE_GO_PACKAGE, COMPOSE_GO_VERSION);
-  const { stdout } = await run(composeGo, ['-format', 'json', 'compose.yaml'], { cwd: FOLDER });
+  const { stdout } = await run(composeGo, ['-format', 'json', ...options, 'compose.yaml'], { cwd: FOLDER });
   return JSON.parse(stdout);
 }
 
@@ -49,7 +59,7 @@ t.test('the file is valid, and every container is confined', needsGo, async (t) 
       service.build ? /^[\w-]+$/ : /^docker\.io\/[\w/-]+:v?\d+\.\d+[\w.-]*$/,
       'a version is pinned',
     );
-    if (!isSetup && !service.build) t.ok(service.healthcheck, `${name} has a health check`);
+    if (service.restart !== 'no' && !service.build) t.ok(service.healthcheck, `${name} has a health check`);
     for (const [variable, value] of Object.entries(service.environment ?? {}))
       if (/PASSWORD|SECRET|TOKEN|AUTH/.test(variable))
         t.match(value, /^\/run\/secrets\//, `${name}: ${variable} names a file`);
@@ -65,7 +75,8 @@ t.test('the file is valid, and every container is confined', needsGo, async (t) 
   );
   t.same(published.sort(), ['caddy 443 all', 'caddy 80 all', 'grafana 3000 127.0.0.1']);
   for (const name of ['api', 'stores', 'monitoring']) t.equal(networks[name].internal, true, name);
-  for (const name of ['postgres', 'neo4j', 's3', 'redis']) t.same(Object.keys(services[name].networks), ['stores']);
+  for (const name of ['postgres', 'neo4j', 's3', 's3-bucket', 'redis'])
+    t.same(Object.keys(services[name].networks), ['stores']);
 });
 
 t.test('each secret belongs to the user of one container', needsGo, async (t) => {
@@ -79,19 +90,23 @@ t.test('each secret belongs to the user of one container', needsGo, async (t) =>
   t.equal(services['service-1'].user, services['service-2'].user);
 });
 
-t.test('the service trusts the address from which the proxy reaches it, and no other', needsGo, async (t) => {
+t.test('the service trusts the address from which the proxy reaches it, and load balancers', needsGo, async (t) => {
   const { services } = await loadComposeFile();
+  const template = (await loadComposeFile('-no-interpolation')).services;
   const { caddy } = services;
+  const address = caddy.networks.api.ipv4_address;
   const upstreams = caddy.environment.UPSTREAMS.split(' ');
   for (const [index, name] of ['service-1', 'service-2'].entries()) {
     const { environment, networks } = services[name];
-    t.equal(environment.TRUST_PROXY, caddy.networks.api.ipv4_address);
+    t.same(readConfig({ TRUST_PROXY: environment.TRUST_PROXY }).trustProxy, [address]);
+    t.ok(template[name].environment.TRUST_PROXY.endsWith(` ${template.caddy.environment.TRUST_PROXY}`));
     // If the name were known in another network too, the proxy could connect from its address in that network.
     const { api, ...otherNetworks } = networks;
     const [alias] = api.aliases;
     t.equal(upstreams[index], `${alias}:3000`);
     t.notMatch(JSON.stringify(otherNetworks), alias, 'an alias of one network only');
   }
+  t.match(template.caddy.environment.TRUST_PROXY, /^\$\{TRUST_PROXY:-\}$/);
 });
 
 /** Runs `setup.sh`, and returns the secrets as `file: text`. */
@@ -105,12 +120,13 @@ async function runSetup(t: Test, directory: string): Promise<Record<string, stri
   ]);
   const env = { PATH: process.env.PATH, SITE: 'social.example', ...Object.fromEntries(users) };
   execFileSync('sh', [join(FOLDER, 'setup.sh'), ...folders], { env });
-  const files = ['postgres-password', 'neo4j-auth', 'redis.conf', 's3.env', 'grafana-password', 'service.env'];
+  const secrets = join(directory, 'secrets');
   const contents: Record<string, string> = {};
-  for (const file of files) {
-    const path = join(directory, 'secrets', file);
-    contents[file] = await readFile(path, 'utf8');
-    t.equal((await stat(path)).mode & 0o777, 0o400, `only one user can read ${file}`);
+  for (const file of await readdir(secrets, { recursive: true })) {
+    const status = await stat(join(secrets, file));
+    if (!status.isFile() || file.startsWith('root/')) continue;
+    contents[file] = await readFile(join(secrets, file), 'utf8');
+    t.equal(status.mode & 0o777, 0o400, `only one user can read ${file}`);
   }
   return contents;
 }
@@ -119,18 +135,24 @@ t.test('the first start creates secrets that the service accepts, and a later st
   const directory = await temporaryDirectory(t);
   const secrets = await runSetup(t, directory);
   const values = Object.values(secrets).flatMap((text) => text.match(/[\da-f]{64}/g) ?? []);
-  t.equal(new Set(values).size, 6, 'a secret each for four stores, the tokens and Grafana');
-  const variables = parseEnv(secrets['service.env'] ?? '') as NodeJS.ProcessEnv;
+  t.equal(new Set(values).size, 8, 'a secret each for four stores, two administrators, the tokens and Grafana');
+  const { services } = await loadComposeFile();
+  const { environment } = services['service-1'];
+  const variables: NodeJS.ProcessEnv = Object.fromEntries(
+    Object.entries<string>(environment).map(([name, value]) => [
+      name,
+      value.replace('/run/secrets', join(directory, 'secrets')),
+    ]),
+  );
+  loadSecretFiles(variables);
   for (const [file, value] of [
-    ['postgres-password', new URL(variables.DATABASE_URL ?? '').password],
+    ['postgres-service-password', new URL(variables.DATABASE_URL ?? '').password],
     ['neo4j-auth', variables.NEO4J_PASSWORD],
     ['redis.conf', new URL(variables.REDIS_URL ?? '').password],
-    ['s3.env', variables.AWS_SECRET_ACCESS_KEY],
+    ['s3-users/users.json', variables.AWS_SECRET_ACCESS_KEY],
   ] as const)
     t.ok(value && secrets[file]?.includes(value), `the service and ${file} have the same secret`);
-
-  const { services } = await loadComposeFile();
-  const config = readConfig({ ...services['service-1'].environment, ...variables });
+  const config = readConfig(variables);
   t.equal(config.publicUrl.href, 'https://localhost/');
   const { postgres, neo4j, s3 } = config.stores;
   for (const url of [postgres?.url, neo4j?.uri, s3?.endpoint, config.redis?.url])
@@ -138,21 +160,72 @@ t.test('the first start creates secrets that the service accepts, and a later st
   t.equal(await readFile(join(directory, 'prometheus', 'site.yaml'), 'utf8'), '- targets: ["social.example"]\n');
   t.ok((await stat(join(directory, 's3', s3?.bucket ?? ''))).isDirectory());
 
+  const copied = await readFile(join(directory, 'caddy', 'Caddyfile'), 'utf8');
+  t.equal(copied, await readFile(join(FOLDER, 'Caddyfile'), 'utf8'));
   t.same(await runSetup(t, directory), secrets);
+});
+
+/** The S3 server of `npm run services`. */
+const s3Server = join(process.env.SERVICES_DIR ?? '', 's3', 'v1.8.0');
+const needsS3Server = { skip: needsGo.skip || (!process.env.SERVICES_DIR && 'needs SERVICES_DIR: npm run services') };
+
+t.test('the service has a key for its bucket, which permits nothing else', needsS3Server, async (t) => {
+  const directory = await temporaryDirectory(t);
+  await runSetup(t, directory);
+  const { services } = await loadComposeFile();
+  const port = await findFreePort();
+  /** Returns the command of a container, with paths and addresses of this machine. */
+  const commandOf = ({ entrypoint, command }: { entrypoint: string[]; command: string[] }) =>
+    [...entrypoint, ...command].map((text) =>
+      text
+        .replace('$$', '$')
+        .replace('/run/secrets', join(directory, 'secrets'))
+        .replace(/^\/data$/, join(directory, 's3'))
+        .replace(/^:7070$/, `127.0.0.1:${port}`)
+        .replace('s3:7070', `127.0.0.1:${port}`),
+    );
+  const env = { PATH: `${s3Server}:${process.env.PATH}` };
+  const [program = '', ...args] = commandOf(services.s3);
+  const server = spawn(program, args, { env, stdio: 'ignore' });
+  t.teardown(() => server.kill('SIGKILL'));
+  await until(() =>
+    fetch(`http://127.0.0.1:${port}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  const [giveBucket = '', ...options] = commandOf(services['s3-bucket']);
+  const run = () => execFileSync(giveBucket, options, { env, stdio: 'pipe' });
+  run();
+  run();
+
+  const secretAccessKey = (await readFile(join(directory, 'secrets', 's3-secret-key'), 'utf8')).trim();
+  const { AWS_ACCESS_KEY_ID: accessKeyId, S3_BUCKET: Bucket } = services['service-1'].environment;
+  const credentials = { accessKeyId, secretAccessKey };
+  const client = new S3Client({
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials,
+  });
+  t.teardown(() => client.destroy());
+  await client.send(new PutObjectCommand({ Bucket, Key: 'key', Body: 'text' }));
+  t.equal((await client.send(new ListObjectsV2Command({ Bucket }))).KeyCount, 1);
+  await client.send(new DeleteObjectCommand({ Bucket, Key: 'key' }));
+  await t.rejects(client.send(new CreateBucketCommand({ Bucket: 'other' })), { name: 'AccessDenied' });
 });
 
 t.test('the commands that rotate the token keys have the effect that the runbook describes', async (t) => {
   const directory = await temporaryDirectory(t);
-  const readKeys = async () => /^TOKEN_KEYS=(.*)$/m.exec((await runSetup(t, directory))['service.env'] ?? '')?.[1];
-  const old = await readKeys();
+  const old = (await runSetup(t, directory))['token-keys'];
   const page = await readFile(join(FOLDER, 'README.md'), 'utf8');
-  const commands = [...page.matchAll(/docker compose run --rm setup (sed .*)/g)].map(([, command = '']) => command);
+  const commands = [...page.matchAll(/^(.*)docker compose run --rm (?:-T )?setup ((?:tee|sed) .*)$/gm)];
   const keys: (string | undefined)[] = [];
-  for (const command of commands) {
-    execFileSync('sh', ['-c', command.replace('/volumes', directory)]);
-    keys.push(await readKeys());
+  for (const [, before = '', command = ''] of commands) {
+    execFileSync('sh', ['-c', before + command.replace('/volumes', directory)]);
+    keys.push((await runSetup(t, directory))['token-keys']);
   }
-  const [, added = ''] = keys[0]?.split(',') ?? [];
-  t.match(added, /^NEW:[\da-f]{64}$/);
-  t.same(keys, [`${old},${added}`, `${added},${old}`, added]);
+  const added = keys[2] ?? '';
+  t.match(added, /^NEW:[\da-f]{64}\n$/);
+  t.same(keys, [`${old}${added}`, `${added}${old}`, added]);
 });

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { png, samples } from '../../scripts/contract-test/client/index.js';
 import { pngChunk } from '../../scripts/support/png.js';
+import { sendByHttp } from '../support/http.js';
 import { type KnownPost, startLoad } from '../support/load.js';
 import { isAlive, type ServiceProcess } from '../support/processes.js';
 import { sessionCookieOf } from '../support/requests.js';
@@ -15,6 +16,7 @@ import { temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { PASSWORD, type RegisteredUser, registerWith } from '../support/users.js';
 import { createClient, type Send, sendByHttp2 } from './client.js';
+import { startLoadBalancer } from './load-balancer.js';
 import { buildPreviousVersion } from './previous-version.js';
 import { createRollingRestart } from './rolling-restart.js';
 import { needsDeployment, startTopology, type Topology } from './topology.js';
@@ -59,11 +61,13 @@ const MIN_PASSED_RULES = 600;
 /** The last byte of the last client's address. */
 let lastAddress = 1;
 
-/** Returns a client with its own address, and so its own rate limits. */
-function newClient(t: Test, topology: Topology): Promise<Send> {
+function newAddress(): string {
   lastAddress += 1;
-  return createClient(t, topology, `127.0.21.${lastAddress}`);
+  return `127.0.21.${lastAddress}`;
 }
+
+/** Returns a client with its own address, and so its own rate limits. */
+const newClient = (t: Test, topology: Topology) => createClient(t, topology, newAddress());
 
 /**
  * Returns a function that sends a user's requests. A write is repeated, up to `MAX_ATTEMPTS` times, until it has a response
@@ -134,20 +138,36 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
     t.match(await (await fetch(topology.metricsUrl)).text(), /^process_start_time_seconds /m);
   });
 
-  t.test('limits count by the address of the client, and a forged header changes nothing', async (t) => {
-    const client = await newClient(t, topology);
-    const login = (forged: string) =>
-      client('POST', '/auth/login', {
-        json: { email: 'nobody@people.example', password: 'wrong' },
-        headers: { 'X-Forwarded-For': forged, Forwarded: `for=${forged}`, 'X-Real-IP': forged },
-      });
-    const first = await login('203.0.113.1');
-    const limit = Number(first.headers.get('x-ratelimit-limit'));
-    t.equal(Number(first.headers.get('x-ratelimit-remaining')), limit - 1, 'other addresses are counted separately');
-    for (let requests = 1; requests < limit; requests += 1) await login(`203.0.113.${requests + 1}`);
-    t.equal((await login('203.0.113.99')).status, 429);
-    const other = await (await newClient(t, topology))('POST', '/auth/login', { json: { email, password: PASSWORD } });
-    t.equal(other.status, 200, 'another client is not affected');
+  const balancer = await startLoadBalancer(t, topology);
+  const newBalancedClient = (): Send => {
+    const localAddress = newAddress();
+    return (method, path, options) => sendByHttp(balancer, method, path, { ...options, localAddress });
+  };
+  for (const [where, connect] of [
+    ['', () => newClient(t, topology)],
+    [', behind a load balancer', newBalancedClient],
+  ] as const)
+    t.test(`limits count by the address of the client${where}, and a forged header changes nothing`, async (t) => {
+      const client = await connect();
+      const login = (forged: string) =>
+        client('POST', '/auth/login', {
+          json: { email: 'nobody@people.example', password: 'wrong' },
+          headers: { 'X-Forwarded-For': forged, Forwarded: `for=${forged}`, 'X-Real-IP': forged },
+        });
+      const first = await login('203.0.113.1');
+      const limit = Number(first.headers.get('x-ratelimit-limit'));
+      t.equal(Number(first.headers.get('x-ratelimit-remaining')), limit - 1, 'other addresses are counted separately');
+      for (let requests = 1; requests < limit; requests += 1) await login(`203.0.113.${requests + 1}`);
+      t.equal((await login('203.0.113.99')).status, 429);
+      const other = await connect();
+      const { status, headers } = await other('POST', '/auth/login', { json: { email, password: PASSWORD } });
+      t.equal(status, 200, 'another client is not affected');
+      t.match(headers.get('set-cookie'), /; Secure/);
+    });
+
+  t.test('browsers must use https, whatever the response', async (t) => {
+    for (const path of ['/docs', '/none', '/%ff'])
+      t.equal((await send('GET', path)).headers.get('strict-transport-security'), 'max-age=31536000', path);
   });
 
   t.test('by HTTP/1.1 and HTTP/2, the service accepts an image of 5 MiB, and refuses a larger one', async (t) => {

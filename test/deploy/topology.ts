@@ -16,6 +16,9 @@ import { startProgram } from './programs.js';
 
 const HOSTS = ['127.0.20.1', '127.0.20.2'] as const;
 
+/** The address of a load balancer in front of the proxy. */
+export const LOAD_BALANCER_ADDRESS = '127.0.22.1';
+
 /** As in `social-posting@.service` and `compose.yaml`: longer than the proxy takes to see that a process is stopping. */
 const SHUTDOWN_DELAY_SECONDS = 5;
 
@@ -53,6 +56,7 @@ export async function startTopology(t: Test, environment: NodeJS.ProcessEnv) {
     CADDY_ADMIN: 'off',
     UPSTREAMS: HOSTS.map((host) => `${host}:${port}`).join(' '),
     OPS_PORT: opsPort,
+    TRUST_PROXY: LOAD_BALANCER_ADDRESS,
     HOME: directory,
     XDG_DATA_HOME: directory,
     XDG_CONFIG_HOME: directory,
@@ -75,7 +79,8 @@ export async function startTopology(t: Test, environment: NodeJS.ProcessEnv) {
         OPS_HOST: HOSTS[index],
         PORT: port,
         OPS_PORT: opsPort,
-        TRUST_PROXY: '127.0.0.1',
+        // The previous version does not accept spaces.
+        TRUST_PROXY: `127.0.0.1,${LOAD_BALANCER_ADDRESS}`,
         SHUTDOWN_DELAY: String(SHUTDOWN_DELAY_SECONDS),
         LOG_LEVEL: 'info',
         LOG_FORMAT: 'json',

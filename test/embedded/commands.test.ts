@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,6 +26,13 @@ t.test('every command refuses a wrong option, and prints its usage, description 
     const help = `\nUsage: ${usage} [a-z\\[\\]<> ]+\n\n[A-Z](?:[^.]|\\.\\S)+\\.\n\n[^]*^ {2}--env-file <file> `;
     t.match(output, new RegExp(`^error: .*option.*\n${help}`, 'm'), name);
   });
+});
+
+t.test('commands that need the packages for development say so if these are not installed', async (t) => {
+  for (const name of ['dev', 'generate', 'test']) t.match(scripts[name], /^npm run --silent require-dev && /, name);
+  const check = (cwd: string) => spawnSync('sh', ['-c', scripts['require-dev'] ?? ''], { cwd, encoding: 'utf8' });
+  t.match(check('.'), { status: 0, stderr: '' });
+  t.match(check(await temporaryDirectory(t)), { status: 1, stderr: ONE_LINE });
 });
 
 t.test('--help, --version and surplus arguments do not run a command', async (t) => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, readdir } from 'node:fs/promises';
+import { chown, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -33,12 +33,6 @@ t.test('exits with 2 for an invalid configuration', async (t) => {
 t.test('repeats the warnings of a start', async (t) => {
   const environment = { DATA_DIR: await temporaryDirectory(t), TOKEN_TTL: '99999999' };
   await expectRows(t, environment, { configuration: row('warning', /^TOKEN_TTL is longer than a year/) });
-});
-
-t.test('warns of a data directory that other users can change', async (t) => {
-  const DATA_DIR = await temporaryDirectory(t);
-  await chmod(DATA_DIR, 0o777);
-  await expectRows(t, { DATA_DIR }, { DATA_DIR: row('warning', /mode 777.*other users can change it/) });
 });
 
 t.test('reports a full disk', { skip: whyNotMountable() }, async (t) => {

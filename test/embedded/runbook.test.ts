@@ -28,12 +28,17 @@ t.test('an operator of embedded stores', { skip: onServices && 'applies only to 
   const restored = join(directory, 'restored');
   const moved = join(directory, 'moved');
   const logFile = join(directory, 'log');
+  const newFile = join(directory, 'new.env');
   const dataDir = await freshDataDirectory(outer);
   const operator = await createOperator(
     outer,
     { DATA_DIR: dataDir },
-    { FILE: join(directory, 'backup.tar'), NEW_DIRECTORY: restored, LOG_FILE: logFile },
+    {
+      ...{ FILE: join(directory, 'backup.tar'), NEW_DIRECTORY: restored, LOG_FILE: logFile, NEW_FILE: newFile },
+      ...{ DIRECTORY: dataDir, '/etc/social-posting': directory },
+    },
   );
+  await writeFile(join(directory, 'production.env'), 'ACCOUNT_STORAGE_MAX_BYTES=1000000\n');
   const send = createSender(outer, operator.url);
   let token = '';
   const readImage = async () => {
@@ -43,8 +48,7 @@ t.test('an operator of embedded stores', { skip: onServices && 'applies only to 
 
   await step('starts, looks at alerts and backs up', async (t) => {
     const service = await operator.start();
-    await writeFile(join(operator.directory, 'production.env'), 'ACCOUNT_STORAGE_MAX_BYTES=1000000\n');
-    await operator.open('Runbook').run('production.env');
+    await operator.open('Runbook').run('OPERATIONS');
     ({ token } = await registerUser(t, operator.url));
     const form = { title: 'T', text: 'T', image: picture() };
     t.equal((await send('POST', '/posts/create', { token, form })).status, 201);
@@ -78,10 +82,9 @@ t.test('an operator of embedded stores', { skip: onServices && 'applies only to 
     t.match(await operator.open('Check consistency').run('--repair'), 'The stores agree.');
     await mkdir(moved);
     const keys = (await operator.run(`cat ${join(dataDir, 'token-keys')}`)).trim();
-    await writeFile(join(operator.directory, 'production.env'), `DATA_DIR=${moved}\nTOKEN_KEYS=${keys}\n`);
+    await writeFile(newFile, `DATA_DIR='${moved}'\nTOKEN_KEYS='${keys}'\n`);
     t.match(await operator.open('Move from embedded stores to servers').run('npm run move'), 'Moved and compared.');
-    await operator.open('Runbook').run('production.env');
-    const service = await operator.start();
+    const service = await operator.start(`unset DATA_DIR; npm start -- --env-file ${newFile}`);
     t.ok((await readImage()).equals(samples.png));
     await service.stop();
   });

@@ -35,6 +35,10 @@ export interface ServerSet {
   variables: Record<string, string>;
   /** The PATH with the commands of the servers: `pg_dump` and `neo4j-admin`, for example. */
   path: string;
+  /** The variables with which `npm run services` controls the servers. */
+  environment: { SERVICES_DIR: string; SERVICES_POSTGRES: string };
+  /** The directory with the data of the servers, for example of the S3 server in `s3`. */
+  data: string;
   stop(server: ServerName): Promise<void>;
   start(server: ServerName): Promise<void>;
 }
@@ -58,7 +62,8 @@ export async function startServerSet(t: Test): Promise<ServerSet> {
       run('cp', ['-R', join(fetched, name), directory]),
     );
   }
-  const env = { ...process.env, SERVICES_DIR: directory, SERVICES_POSTGRES: postgres };
+  const environment = { SERVICES_DIR: directory, SERVICES_POSTGRES: postgres };
+  const env = { ...process.env, ...environment };
   const services = (...args: string[]) => run(process.execPath, [script('services/index'), ...args], { env });
   t.teardown(() => services('down', '--purge'));
   // On a busy machine, Neo4j takes longer than one attempt waits.
@@ -70,6 +75,8 @@ export async function startServerSet(t: Test): Promise<ServerSet> {
   return {
     variables: Object.fromEntries(exported),
     path: [bin, postgres, process.env.PATH].join(delimiter),
+    environment,
+    data: join(directory, 'data'),
     stop: async (server) => void (await services('stop', server)),
     start: async (server) => void (await startServices('start', server)),
   };

@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { access, chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { ConfigError, readConfig, VARIABLE_NAMES } from '../../handlers/config/index.js';
@@ -81,8 +81,10 @@ t.test('each variable sets its option', async (t) => {
       { corsOrigins: words('https://a.example http://b.example:81') },
     ],
     ['TRUST_PROXY', '10.0.0.1,10.0.0.0/8, ::1 ,fd00::/8', { trustProxy: words('10.0.0.1 10.0.0.0/8 ::1 fd00::/8') }],
+    ['TRUST_PROXY', ' 10.0.0.1  10.0.0.0/8\n', { trustProxy: words('10.0.0.1 10.0.0.0/8') }],
     ['DATA_DIR', '/var/lib/a b', { stores: { ...stores, dataDir: '/var/lib/a b' } }],
     ['TOKEN_KEYS', `1:${SECRET},k_2:${OTHER_SECRET}`, { tokenKeys: [key('1', SECRET), key('k_2', OTHER_SECRET)] }],
+    ['TOKEN_KEYS', `1:${SECRET}\r\n2:${OTHER_SECRET}`, { tokenKeys: [key('1', SECRET), key('2', OTHER_SECRET)] }],
     ['TOKEN_KEYS', `one:${SECRET_OF_32_BYTES}`, { tokenKeys: [key('one', SECRET_OF_32_BYTES)] }],
     ['TOKEN_TTL', '60', { tokenTtlSeconds: 60 }],
     ['REGISTRATION', 'closed', { registration: 'closed' }],
@@ -262,7 +264,8 @@ t.test('reads a secret variable from the file in NAME_FILE', async (t) => {
 });
 
 t.test('warns once about each questionable setting, and not about its safe alternative', async (t) => {
-  const warnings = (environment: NodeJS.ProcessEnv) => configWarnings(readConfig(environment));
+  const DATA_DIR = join(await temporaryDirectory(t), 'data');
+  const warnings = (environment: NodeJS.ProcessEnv) => configWarnings(readConfig({ DATA_DIR, ...environment }));
   const https = 'https://social.example';
   const servers = { ...KEYS, DATABASE_URL, S3_BUCKET: 'images', TRUST_PROXY: '10.0.0.1' };
   for (const [count, environment] of [
@@ -292,6 +295,16 @@ t.test('warns once about each questionable setting, and not about its safe alter
     [2, { TOKEN_TTL: '31536001', OPS_HOST: '0.0.0.0' }],
   ] as [number, NodeJS.ProcessEnv][]) {
     t.equal(warnings(environment).length, count, JSON.stringify(environment));
+  }
+  await mkdir(DATA_DIR);
+  for (const [count, mode, environment] of [
+    [0, 0o700, {}],
+    [1, 0o750, {}],
+    [1, 0o701, {}],
+    [0, 0o777, servers],
+  ] as [number, number, NodeJS.ProcessEnv][]) {
+    await chmod(DATA_DIR, mode);
+    t.equal(warnings(environment).length, count, mode.toString(8));
   }
 });
 
