@@ -106,7 +106,7 @@ t.test('SIGTERM, SIGINT and kill -9 end a start that creates the database, and t
   ] as const) {
     await rm(unfinished, { recursive: true, force: true });
     const { child } = spawnService(t, { DATA_DIR });
-    await until(() => existsSync(join(unfinished, 'base')));
+    await until(() => existsSync(join(unfinished, 'cluster', 'base')));
     const exited = once(child, 'exit');
     child.kill(signal);
     t.same(await exited, outcome);

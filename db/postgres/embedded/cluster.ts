@@ -81,12 +81,15 @@ async function start(directory: string): Promise<PGlite> {
 export async function createCluster(directory: string): Promise<void> {
   const incomplete = `${directory}.new`;
   rmSync(incomplete, { recursive: true, force: true });
-  // PGlite would create it readable for all users.
+  // A private directory around it, because PostgreSQL lets the group read a cluster while it creates it.
   mkdirSync(incomplete, { mode: OWNER_ONLY_MODE });
-  const pglite = await start(incomplete);
+  const cluster = join(incomplete, 'cluster');
+  const pglite = await start(cluster);
   await pglite.close();
-  syncTree(incomplete);
-  renameSync(incomplete, directory);
+  chmodSync(cluster, OWNER_ONLY_MODE);
+  syncTree(cluster);
+  renameSync(cluster, directory);
+  rmSync(incomplete, { recursive: true });
   syncPath(dirname(directory));
 }
 

@@ -1,6 +1,6 @@
 import { fsyncSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { PGlite } from '@electric-sql/pglite';
+import { MemoryFS, type PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 import { syncPath } from '../../support/durable-files.js';
 
@@ -34,11 +34,22 @@ interface NodeFileSystem {
 
 type InitOptions = Parameters<NodeFS['init']>[1];
 
-/** The `fs` option of PGlite. */
-export class DurableNodeFS extends NodeFS {
+/**
+ * The `fs` option of PGlite. It is a `MemoryFS` only by its type: PGlite creates the files of a new database in memory and then
+ * copies them, which takes 200 MB more, unless its file system is a `MemoryFS`.
+ */
+export class DurableNodeFS extends MemoryFS {
+  readonly #files: NodeFS;
+
+  constructor(directory: string) {
+    super();
+    this.#files = new NodeFS(directory);
+  }
+
   override async init(pg: PGlite, options: InitOptions) {
+    this.pg = pg;
     const addFsync = ({ NODEFS }: { NODEFS: NodeFileSystem }) => makeDurable(NODEFS);
-    return super.init(pg, { ...options, preRun: [...(options.preRun ?? []), addFsync as never] });
+    return this.#files.init(pg, { ...options, preRun: [...(options.preRun ?? []), addFsync as never] });
   }
 }
 
