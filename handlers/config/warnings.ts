@@ -51,7 +51,8 @@ export function configWarnings(config: Config): string[] {
 /** Returns the permissions of a directory, or 0 if they cannot be read: the start reports a directory that it cannot use. */
 function modeOf(path: string): number {
   try {
-    return statSync(path).mode & 0o777;
+    const status = statSync(path);
+    return status.isDirectory() ? status.mode & 0o777 : 0;
   } catch {
     return 0;
   }

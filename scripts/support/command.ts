@@ -44,7 +44,7 @@ export function printableError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'ENOSPC') return `The disk is full: free some space and run the command again (${error.message})`;
-  if (code === 'ENOENT' && 'path' in error) return `${error.path} does not exist`;
+  if (error.message.startsWith('ENOENT') && 'path' in error) return `${error.path} does not exist`;
   // The codes of this project's errors are in lowercase, and their messages say what to do. System call errors name the address,
   // port or path, and PostgreSQL's 42501 (insufficient privilege) the table or schema.
   const isExpected = 'syscall' in error || /^[a-z_]+$/.test(code) || code === '42501';
