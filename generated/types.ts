@@ -740,7 +740,7 @@ export interface components {
             username: components["schemas"]["Username"];
             /**
              * @description The path of the profile picture, relative to the base URL. Its download requires authentication. Null if there is no picture.
-             * @example /profiles/image/d47b90e6c35f4e18b02a9f6c8e71d5a3.webp
+             * @example /profiles/image/d47b90e6c35f4e18b02a9f6c8e71d5a3.png
              */
             profile_link?: string | null;
             /** @description Whether only friends may see the posts, the profile picture and the full profile. */
@@ -754,7 +754,7 @@ export interface components {
             username: components["schemas"]["Username"];
             /**
              * @description The path of the profile picture, relative to the base URL. Its download requires authentication. Null if there is no picture.
-             * @example /profiles/image/d47b90e6c35f4e18b02a9f6c8e71d5a3.webp
+             * @example /profiles/image/d47b90e6c35f4e18b02a9f6c8e71d5a3.png
              */
             profile_link: string | null;
             /** @description Whether only friends may see the posts, the profile picture and the full profile. */
@@ -768,7 +768,7 @@ export interface components {
             text: components["schemas"]["PostText"];
             /**
              * @description The path of the image, relative to the base URL. Its download requires authentication. Null if the post has no image.
-             * @example /posts/image/3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
+             * @example /posts/image/3f9c1d7ae05b4286b1c4d2e97a60f385.png
              */
             image: string | null;
             /** @description The id of the user who created the post. */
@@ -1526,10 +1526,15 @@ export interface components {
          */
         PostIdInPath: components["schemas"]["Id"];
         /**
-         * @description The file name of the image, from `image` of a post or `profile_link` of a profile. Any value that is not the name of a visible image returns 404.
-         * @example 3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
+         * @description The file name of the image, from `image` of a post. Any value that is not the name of a visible image returns 404.
+         * @example 3f9c1d7ae05b4286b1c4d2e97a60f385.png
          */
-        FilenameInPath: string;
+        PostImageInPath: string;
+        /**
+         * @description The file name of the picture, from `profile_link` of a profile. Any value that is not the name of a visible picture returns 404.
+         * @example d47b90e6c35f4e18b02a9f6c8e71d5a3.png
+         */
+        ProfilePictureInPath: string;
         /**
          * @description The id of the post.
          * @example 42
@@ -1571,7 +1576,7 @@ export interface components {
         Cursor: string;
         /**
          * @description The `ETag` of a cached copy. If the copy is still valid, the response is 304 without the bytes.
-         * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
+         * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.png"
          */
         IfNoneMatch: string;
         /** @description Makes the request safe to retry. Send a new random value, such as a UUID, for each new post, and the same value with each retry. Values are compared exactly, including quotation marks. Keys belong to the account and are kept for 24 hours. */
@@ -1646,7 +1651,7 @@ export interface components {
         Link: string;
         /**
          * @description A strong validator of the image.
-         * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
+         * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.png"
          */
         ETag: string;
         /**
@@ -2108,16 +2113,16 @@ export interface operations {
             header?: {
                 /**
                  * @description The `ETag` of a cached copy. If the copy is still valid, the response is 304 without the bytes.
-                 * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
+                 * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.png"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description The file name of the image, from `image` of a post or `profile_link` of a profile. Any value that is not the name of a visible image returns 404.
-                 * @example 3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
+                 * @description The file name of the picture, from `profile_link` of a profile. Any value that is not the name of a visible picture returns 404.
+                 * @example d47b90e6c35f4e18b02a9f6c8e71d5a3.png
                  */
-                filename: components["parameters"]["FilenameInPath"];
+                filename: components["parameters"]["ProfilePictureInPath"];
             };
             cookie?: never;
         };
@@ -2261,16 +2266,16 @@ export interface operations {
             header?: {
                 /**
                  * @description The `ETag` of a cached copy. If the copy is still valid, the response is 304 without the bytes.
-                 * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
+                 * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.png"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description The file name of the image, from `image` of a post or `profile_link` of a profile. Any value that is not the name of a visible image returns 404.
-                 * @example 3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
+                 * @description The file name of the image, from `image` of a post. Any value that is not the name of a visible image returns 404.
+                 * @example 3f9c1d7ae05b4286b1c4d2e97a60f385.png
                  */
-                filename: components["parameters"]["FilenameInPath"];
+                filename: components["parameters"]["PostImageInPath"];
             };
             cookie?: never;
         };

@@ -52,12 +52,12 @@ const files = readdirSync('test', { recursive: true })
 
 const knownKinds = [...new Set(files.map(({ kind }) => kind))];
 
-/** Returns the files that an argument selects: those of its kinds, or with the word in their names. */
+/** Returns the files that an argument selects: those of its kinds, or with the word in their paths, such as `long/races`. */
 function filesOf(argument: string): typeof files {
   if (argument === 'all') return files;
   const names = argument.split(',');
   const areKinds = names.every((name) => knownKinds.includes(name));
-  return files.filter(({ kind, name }) => (areKinds ? names.includes(kind) : name.includes(argument)));
+  return files.filter(({ kind, path }) => (areKinds ? names.includes(kind) : path.includes(argument)));
 }
 
 const [program = '', ...programOptions] = process.argv.slice(2);

@@ -139,8 +139,14 @@ t.test('--demo adds the people and posts of the examples in openapi.yaml', async
     if (!onServices) t.same(ids, [id, author_id], 'the ids are those of the examples');
   }
   t.match(await get(`/profiles/${tomas?.id}`), { username: 'tomas.reyes', private: true, profile_link: String });
-  const response = await service.send('GET', feed[0].image, { token: session.token });
-  t.equal(response.headers.get('content-type'), 'image/png');
+  for (const [path, name] of [
+    ['posts', 'PostImageInPath'],
+    ['profiles', 'ProfilePictureInPath'],
+  ] as const) {
+    const { example } = document.components.parameters[name];
+    const response = await service.send('GET', `/${path}/image/${example}`, { token: session.token });
+    t.equal(response.headers.get('content-type'), 'image/png', 'the example of a download works');
+  }
   for (const [path, name] of [
     ['/friends', 'FriendInQuery'],
     ['/friends/requests', 'FromUser'],

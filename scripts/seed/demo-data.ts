@@ -6,6 +6,9 @@ import { type Color, gradient } from './picture.js';
 export const DEMO_PASSWORD = 'Teal-Lantern_58';
 export const FIRST_PERSON_ID = 7;
 export const FIRST_POST_ID = 34;
+/** The names of the image of Tomas' last post, and of his picture. */
+export const POST_IMAGE = '3f9c1d7ae05b4286b1c4d2e97a60f385.png';
+export const PROFILE_PICTURE = 'd47b90e6c35f4e18b02a9f6c8e71d5a3.png';
 
 export type Name = 'mira' | 'jonas' | 'hana' | 'kofi' | 'lena' | 'tomas.reyes';
 

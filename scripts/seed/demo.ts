@@ -1,9 +1,11 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { usernameKey } from '../../db/accounts.js';
 import { migrate } from '../../db/migrate.js';
 import type { Database } from '../../db/postgres/index.js';
 import { raiseSequence } from '../../db/postgres/sequences.js';
-import { openBareStores } from '../../db/stores.js';
+import { openBareStores, type Stores } from '../../db/stores.js';
 import { retryUntilAvailable } from '../../db/support/retry.js';
 import type { Config } from '../../handlers/config/index.js';
 import { startService } from '../../handlers/service.js';
@@ -17,7 +19,9 @@ import {
   FRIENDS,
   type Name,
   PEOPLE,
+  POST_IMAGE,
   POSTS,
+  PROFILE_PICTURE,
   REQUESTS,
 } from './demo-data.js';
 import { requireNoAccounts } from './require-no-accounts.js';
@@ -52,10 +56,39 @@ export async function seedDemo(config: Config, log: Logger, yes: boolean, progre
     log.child({}, { level: 'warn' }),
   );
   try {
-    return await sendRequests(service.url, progress);
+    const seeded = await sendRequests(service.url, progress);
+    await useExampleNames(service.stores);
+    return seeded;
   } finally {
     await service.stop();
   }
+}
+
+/** Gives two images their names in the examples, so that the examples of downloads work. */
+async function useExampleNames({ db, images, directory }: Stores): Promise<void> {
+  const rename = async (from: string | null, to: string) => {
+    const image = from === null ? undefined : await images.get(from);
+    if (from === null || !image) throw new Error('Expected the demo to have this image');
+    const path = join(directory.uploads, to);
+    await writeFile(path, image.stream);
+    await images.put(to, path);
+    await images.remove(from);
+  };
+  const { id, picture } = await db
+    .selectFrom('accounts')
+    .select(['id', 'picture'])
+    .where('username', '=', 'tomas.reyes' satisfies Name)
+    .executeTakeFirstOrThrow();
+  await rename(picture, PROFILE_PICTURE);
+  await db.updateTable('accounts').set({ picture: PROFILE_PICTURE }).where('id', '=', id).execute();
+  const posts = db
+    .selectFrom('posts')
+    .select(['id', 'image'])
+    .where('author_id', '=', id)
+    .where('image', 'is not', null);
+  const post = await posts.executeTakeFirstOrThrow();
+  await rename(post.image, POST_IMAGE);
+  await db.updateTable('posts').set({ image: POST_IMAGE }).where('id', '=', post.id).execute();
 }
 
 async function requireNoDemoAccounts(db: Database): Promise<void> {

@@ -57,9 +57,9 @@ def friend(users: Users) -> int:
 EXAMPLES: dict[str, tuple[str, object, Callable[[Users], object]]] = {
     "deleteSession": ("id", "5d0c7e8a-2f43-4b9e-8a66-1e9d7b3c4f21", session_id),
     "getProfile": ("id", 12, new_user),
-    "getProfileImage": ("filename", "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg", profile_image),
+    "getProfileImage": ("filename", "d47b90e6c35f4e18b02a9f6c8e71d5a3.png", profile_image),
     "getPost": ("id", 43, post_id),
-    "getPostImage": ("filename", "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg", post_image),
+    "getPostImage": ("filename", "3f9c1d7ae05b4286b1c4d2e97a60f385.png", post_image),
     "editPost": ("id", 42, post_id),
     "deletePost": ("id", 42, post_id),
     "likePost": ("id", 42, post_id),
