@@ -43,7 +43,6 @@ const files = readdirSync('test', { recursive: true })
   .filter((source) => source.endsWith('.test.ts'))
   .map((source) => ({
     path: source.replace(/\.test\.ts$/, ''),
-    name: basename(source, '.test.ts'),
     kind: dirname(source) === '.' ? 'integration' : dirname(source),
     bytes: statSync(join('test', source)).size,
   }))
