@@ -56,7 +56,8 @@ async function countCalls(): Promise<{ graph: number; images: number }> {
 
 /** Runs an operation as a stranger. Returns the response, the statements, and the calls of other stores. */
 async function observe(operation: keyof typeof OPERATIONS, target: Target) {
-  const [first, before] = [statements.length, await countCalls()];
+  const before = await countCalls();
+  const first = statements.length;
   const { status, body } = await OPERATIONS[operation](stranger, target);
   const executed = statements.slice(first).filter(isOfRequest);
   const { graph, images } = await countCalls();
