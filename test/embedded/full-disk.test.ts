@@ -29,7 +29,7 @@ const skip = onServices ? 'applies only to embedded stores' : whyNotMountable();
 async function createFillableDisk(t: Test) {
   const root = await mountSmallDisk(t, 256);
   const dataDir = join(root, 'data');
-  await mkdir(dataDir);
+  await mkdir(dataDir, { mode: 0o700 });
   await cp(await freshDataDirectory(t), dataDir, { recursive: true });
   const filler = join(root, 'filler');
   return {

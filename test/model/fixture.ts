@@ -17,6 +17,11 @@ export const STORES: StoreName[] = onServices ? ['postgres', 'graph', 'images', 
 /** The timeout of one call to Neo4j. */
 const NEO4J_TIMEOUT_MS = 2000;
 /**
+ * The timeout of one statement. Longer, because the deletion of an account waits for the locks of requests that wait for Neo4j. With
+ * equal timeouts, a deletion that begins at the same time as such a request can fail.
+ */
+const DATABASE_TIMEOUT_MS = 2 * NEO4J_TIMEOUT_MS;
+/**
  * For how long a graph write without a response may still be committed: `maxCommitDelayMs` in `db/graph/neo4j-connection.ts` plus
  * one timeout. The graph in tables has no delay.
  */
@@ -53,7 +58,11 @@ export class ServiceFixture {
   ) {}
 
   static async open(t: Test): Promise<ServiceFixture> {
-    const directEnvironment = { NEO4J_TIMEOUT: String(NEO4J_TIMEOUT_MS), ...(await freshStores(t)) };
+    const directEnvironment = {
+      NEO4J_TIMEOUT: String(NEO4J_TIMEOUT_MS),
+      DATABASE_TIMEOUT: String(DATABASE_TIMEOUT_MS),
+      ...(await freshStores(t)),
+    };
     const { environment, ...stores } = await startFaultyStores(t, directEnvironment, STORES);
     const fixture = new ServiceFixture(t, directEnvironment, environment, stores);
     await fixture.recover();
