@@ -131,14 +131,14 @@ async function runAction(
     if (Symbol.asyncIterator in result) await sendArchive(response, result);
     else response.end(JSON.stringify(result));
   } catch (error) {
-    const expectedStatus =
-      error instanceof AdminInputError
-        ? 400
-        : error instanceof StoreUnavailableError || error instanceof OverloadedError
-          ? 503
-          : undefined;
-    if (expectedStatus === undefined) log.warn({ err: error }, `${name} failed`);
+    const status = statusOf(error);
+    if (status === 500) log.warn({ err: error }, `${name} failed`);
     if (response.headersSent) response.destroy();
-    else response.writeHead(expectedStatus ?? 500).end(expectedStatus && (error as Error).message);
+    else response.writeHead(status).end(status === 500 ? '' : (error as Error).message);
   }
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof AdminInputError) return 400;
+  return error instanceof StoreUnavailableError || error instanceof OverloadedError ? 503 : 500;
 }

@@ -61,7 +61,7 @@ t.test('finds accounts by id, username, email address and a part of them', async
     rest,
   );
   t.same(await actions.listAccounts({ after: ids.at(-1) ?? 0, limit: 1000 }), []);
-  for (const account of ['9007199254740991', '@nobody', 'no@body.example', 'nobody'])
+  for (const account of ['9007199254740991', '9'.repeat(30), '@nobody', 'no@body.example', 'nobody'])
     await t.rejects(actions.showAccount({ account }), { code: 'admin_input' }, account);
 });
 

@@ -9,14 +9,6 @@ import { retryDeadlocks } from '../postgres/locks.js';
 /** How the operator names an account. */
 export type AccountReference = { id: number } | { username: string } | { email: string };
 
-/** Returns the id of an account, or undefined if it does not exist. */
-export async function findAccountId(db: Database, by: AccountReference): Promise<number | undefined> {
-  const query = db.selectFrom('accounts').select('id');
-  if ('id' in by) return (await query.where('id', '=', by.id).executeTakeFirst())?.id;
-  if ('email' in by) return (await query.where('email', '=', by.email).executeTakeFirst())?.id;
-  return (await query.where('username_key', '=', usernameKey(by.username)).executeTakeFirst())?.id;
-}
-
 /** An account as the operator sees it. Times are in RFC 3339. */
 export interface AccountDetails {
   id: number;
@@ -73,8 +65,12 @@ const selectDetails = (db: Database) =>
     ]);
 
 /** Returns an account, or undefined if it does not exist. */
-export const findAccountDetails = (db: Database, id: number): Promise<AccountDetails | undefined> =>
-  selectDetails(db).where('id', '=', id).executeTakeFirst();
+export async function findAccountDetails(db: Database, by: AccountReference): Promise<AccountDetails | undefined> {
+  const query = selectDetails(db);
+  if ('id' in by) return query.where('id', '=', by.id).executeTakeFirst();
+  if ('email' in by) return query.where('email', '=', by.email).executeTakeFirst();
+  return query.where('username_key', '=', usernameKey(by.username)).executeTakeFirst();
+}
 
 interface AccountsPage {
   /** A part of the username, email address or name, ignoring case. */

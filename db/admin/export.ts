@@ -36,7 +36,7 @@ export const exportAccount = (stores: ExportedStores, id: number): AsyncGenerato
 
 async function* readEntries({ db, graph, images }: ExportedStores, id: number): AsyncGenerator<ArchiveEntry> {
   const readAccount = async () => {
-    const account = await findAccountDetails(db, id);
+    const account = await findAccountDetails(db, { id });
     if (!account) throw new AccountDeletedError(id);
     return account;
   };

@@ -4,7 +4,6 @@ import {
   type AccountReference,
   endSessions,
   findAccountDetails,
-  findAccountId,
   findPostDetails,
   listAccounts,
   type PostDetails,
@@ -66,11 +65,18 @@ export function createAdminActions(context: AdminContext) {
   ) => logSecurityEvent(log, event, { ...ids, command });
 
   const detailsOf = async (account: string) => {
-    const id = await findAccountId(db, parseReference(account));
-    const details = id === undefined ? undefined : await findAccountDetails(db, id);
+    const details = await findAccountDetails(db, parseReference(account));
     if (!details) throw noSuchAccount(account);
     return details;
   };
+
+  async function setAccountDisabled(account: string, disabled: boolean): Promise<AccountDetails> {
+    const { id } = await detailsOf(account);
+    if (!(await setDisabled(db, id, disabled))) throw noSuchAccount(account);
+    if (disabled) record('accounts disable', 'account_disabled', { accountId: id });
+    else record('accounts enable', 'account_enabled', { accountId: id });
+    return detailsOf(String(id));
+  }
 
   return {
     listAccounts: (page: { search?: string; after?: number; limit: number }): Promise<AccountDetails[]> =>
@@ -103,19 +109,9 @@ export function createAdminActions(context: AdminContext) {
       return { ended };
     },
 
-    async disableAccount({ account }: OfAccount): Promise<AccountDetails> {
-      const { id } = await detailsOf(account);
-      if (!(await setDisabled(db, id, true))) throw noSuchAccount(account);
-      record('accounts disable', 'account_disabled', { accountId: id });
-      return detailsOf(String(id));
-    },
+    disableAccount: ({ account }: OfAccount): Promise<AccountDetails> => setAccountDisabled(account, true),
 
-    async enableAccount({ account }: OfAccount): Promise<AccountDetails> {
-      const { id } = await detailsOf(account);
-      if (!(await setDisabled(db, id, false))) throw noSuchAccount(account);
-      record('accounts enable', 'account_enabled', { accountId: id });
-      return detailsOf(String(id));
-    },
+    enableAccount: ({ account }: OfAccount): Promise<AccountDetails> => setAccountDisabled(account, false),
 
     async deleteAccount({ account }: OfAccount): Promise<AccountDetails> {
       const details = await detailsOf(account);
@@ -148,7 +144,7 @@ export function createAdminActions(context: AdminContext) {
 }
 
 function parseReference(account: string): AccountReference {
-  if (/^\d+$/.test(account)) return { id: Number(account) };
+  if (/^\d+$/.test(account) && Number.isSafeInteger(Number(account))) return { id: Number(account) };
   if (account.startsWith('@')) return { username: account.slice(1) };
   if (account.includes('@')) return { email: normalizeEmail(account) };
   throw new AdminInputError(`“${account}” is not the id, @username or email address of an account`);

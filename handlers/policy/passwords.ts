@@ -3,7 +3,7 @@ import { nfkcCasefold } from '../../db/support/casefold.js';
 import type { FieldCode } from '../error-codes.js';
 
 /** The fields of an account that its password must not contain; of the email address, only the part before the @. */
-interface AccountNames {
+export interface AccountNames {
   username?: string | undefined;
   email?: string | undefined;
 }

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { passwordProblems } from './passwords.js';
+import { type AccountNames, passwordProblems } from './passwords.js';
 
 /** Without characters that look alike. */
 const CHARACTERS = 'abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
@@ -11,7 +11,7 @@ const GROUPS = 4;
 const GROUP_LENGTH = 5;
 
 /** Returns a random password that the policy accepts, of 115 bits, such as `vT3kw-Rb9sE-uXm4d-Hq7pz`. */
-export function randomPassword(account: { username: string; email: string }): string {
+export function randomPassword(account: AccountNames = {}): string {
   for (;;) {
     const separator = randomCharacter(SEPARATORS);
     const password = Array.from({ length: GROUPS }, randomGroup).join(separator);

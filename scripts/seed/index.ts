@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { findAccounts } from '../../db/accounts.js';
 import { migrate } from '../../db/migrate.js';
@@ -8,11 +7,11 @@ import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { FIELD_MESSAGES, type FieldCode } from '../../handlers/error-codes.js';
 import { passwordProblems } from '../../handlers/policy/passwords.js';
+import { randomPassword } from '../../handlers/policy/random-password.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import { withBareStores } from '../support/bare-stores.js';
 import { integerFrom, runCommand } from '../support/command.js';
 import { CommandError } from '../support/command-error.js';
-import { insertDashes } from '../support/insert-dashes.js';
 import { showProgress } from '../support/progress.js';
 import { createServiceCommand } from '../support/service-command.js';
 import { table } from '../support/table.js';
@@ -33,8 +32,6 @@ function newPasswordProblems(password: string): FieldCode[] {
   if (length > PASSWORD_LENGTH.max) problems.unshift('too_long');
   return problems;
 }
-
-const generatePassword = () => `Seed!${insertDashes(randomBytes(9).toString('hex'))}`;
 
 async function addDemo(yes: boolean): Promise<void> {
   const config = readConfig(process.env);
@@ -73,7 +70,7 @@ interface SeedOptions {
 }
 
 async function run(options: SeedOptions, command: Command): Promise<void> {
-  const { demo, yes, password = generatePassword(), ...numbers } = options;
+  const { demo, yes, password = randomPassword(), ...numbers } = options;
   if (demo) return addDemo(yes);
   if (numbers.accounts === 0) command.error('error: expected --demo or --accounts');
   const population = { ...numbers, privatePercent: numbers.private };

@@ -6,8 +6,9 @@ import type { Command, Report, WorkerInput } from './messages.js';
 
 /*
  * The thread of the embedded PostgreSQL. It creates the database and ends, or it opens the database. Then it passes messages of
- * the wire protocol between a client's `MessagePort` and PGlite. PGlite has a single session. A new connection therefore closes the port of the previous connection and resets the
- * session. Messages are processed in order, and the thread is blocked while PGlite processes a message.
+ * the wire protocol between a client's `MessagePort` and PGlite. PGlite has a single session. A new connection therefore closes
+ * the port of the previous connection and resets the session. Messages are processed in order, and the thread is blocked while
+ * PGlite processes a message.
  */
 
 const report = (message: Report) => parentPort?.postMessage(message);

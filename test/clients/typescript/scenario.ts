@@ -82,6 +82,21 @@ export async function toResult<Body>(
   throw new Error(`status ${status} without a body`);
 }
 
+type Success = { status: 200 | 201 };
+type Received = { status: number; data?: unknown };
+
+const isSuccess = <Response extends Received>(response: Response): response is Extract<Response, Success> =>
+  response.status < 300;
+
+/** Converts a response of a generator whose responses are a union, with a member for each status. */
+export async function unionToResult<Response extends Received>(
+  pending: Promise<Response>,
+): Promise<Result<Extract<Response, Success & { data: unknown }>['data']>> {
+  const response = await pending;
+  if (isSuccess(response)) return { status: response.status, body: response.data };
+  return { status: response.status, error: response.data as ErrorBody };
+}
+
 /** Runs the scenario with three users. Prints the name of each step after its success. */
 export async function runScenario(connect: Connect): Promise<void> {
   const base = variable('BASE_URL');
