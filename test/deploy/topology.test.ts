@@ -51,7 +51,7 @@ const REFUSED_BY_PROXY = ['http.errors.undecodable-url'];
  * missing token has another message.
  */
 const CHANGED_BY_UPGRADE = [
-  ...['document.json', 'document.yaml', 'http.head.document', 'http.head.like-get'],
+  ...['document.json', 'document.yaml', 'http.docs.compressed', 'http.head.document', 'http.head.like-get'],
   ...['uploads.type', 'uploads.metadata', 'fields.codes.forms', 'auth.credentials.refused'],
 ];
 
