@@ -93,6 +93,8 @@ export interface InstallationTable {
   moving: Generated<boolean>;
   /** The PostgreSQL that the data was moved to: its URL without credentials, or its directory. Null if not moved. */
   moved_to: string | null;
+  /** The number of changes made by `npm run admin`. */
+  operator_actions: Generated<number>;
 }
 
 interface GraphLikesTable {

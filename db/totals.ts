@@ -9,6 +9,8 @@ export interface Totals {
   sessions: number;
   /** The bytes of all pictures and images of posts. */
   imageBytes: number;
+  /** Changes made by `npm run admin`, on servers also those of other processes. */
+  operatorActions: number;
 }
 
 /** The maximum number of rows that are read of a table, so that reading the totals takes milliseconds at any size. */
@@ -18,7 +20,9 @@ export async function readTotals(db: Database, maxCounted = MAX_COUNTED): Promis
   const accounts = await countRows(db, 'accounts', maxCounted);
   const posts = await countRows(db, 'posts', maxCounted);
   const sessions = await countRows(db, 'sessions', maxCounted);
-  return { accounts, posts, sessions, imageBytes: await readImageBytes(db, accounts, maxCounted) };
+  const imageBytes = await readImageBytes(db, accounts, maxCounted);
+  const installation = await db.selectFrom('installation').select('operator_actions').executeTakeFirstOrThrow();
+  return { accounts, posts, sessions, imageBytes, operatorActions: installation.operator_actions };
 }
 
 /** Counts the rows of a table. Of a larger table, returns the number when it was last vacuumed or analyzed. */

@@ -18,6 +18,7 @@ const { send, createUser } = service;
 const actions = createAdminActions(service.context);
 
 const login = (email: string, password = PASSWORD) => send('POST', '/auth/login', { json: { email, password } });
+const metrics = async () => (await fetch(`${service.opsUrl}/metrics`)).text();
 const me = (token: string) => send('GET', '/auth/me', { token });
 
 /** Returns the security events that were logged during `work`. */
@@ -136,8 +137,7 @@ t.test('each change is a security event that the metrics count', async (t) => {
   t.match(await eventsOf(() => actions.createAccount(fields)), [
     { event: 'account_created', command: 'accounts create' },
   ]);
-  const metrics = await (await fetch(`${service.opsUrl}/metrics`)).text();
-  t.match(metrics, /^security_events_total\{event="account_disabled"\} [1-9]/m);
+  t.match(await metrics(), /^security_events_total\{event="account_disabled"\} [1-9]/m);
   t.notOk(service.logged().includes(account) || service.logged().includes('grace@'));
 });
 
@@ -229,7 +229,10 @@ t.test('the command', async (t) => {
   await t.test('asks before a deletion, and needs --yes without a terminal', async (t) => {
     const remove = ['accounts', 'delete', user.email];
     t.match(await admin(...remove), { code: 2, output: /--yes/ });
+    const countActions = async () => Number(/^operator_actions (\d+)/m.exec(await metrics())?.[1]);
+    const before = await countActions();
     t.match(await admin(...remove, '--yes'), { code: 0, output: `Deleted account ${user.id}` });
+    t.equal(await countActions(), before + 1, 'the service counts it, whichever process has done it');
     t.match(await admin('accounts', 'show', String(user.id)), { code: 2, output: ONE_LINE });
   });
 

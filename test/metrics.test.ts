@@ -35,7 +35,7 @@ function createTestMetrics(t: Test) {
   return { ...metrics, read: async () => new Exposition(await metrics.text()) };
 }
 
-const NO_TOTALS = { accounts: 0, posts: 0, sessions: 0, imageBytes: 0 };
+const NO_TOTALS = { accounts: 0, posts: 0, sessions: 0, imageBytes: 0, operatorActions: 0 };
 
 /** Sources of the metrics of stores, for tests without stores. */
 const noStores = {

@@ -137,6 +137,14 @@ export async function endSessions(db: Database, accountId?: number): Promise<num
   return Number(numDeletedRows);
 }
 
+/** Counts an action of the operator. */
+export async function countAction(db: Database): Promise<void> {
+  await db
+    .updateTable('installation')
+    .set((eb) => ({ operator_actions: eb('operator_actions', '+', 1) }))
+    .execute();
+}
+
 /** A post as the operator sees it. */
 export interface PostDetails {
   id: number;

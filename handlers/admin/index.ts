@@ -2,6 +2,7 @@ import { createAccount, deleteAccount } from '../../db/accounts.js';
 import {
   type AccountDetails,
   type AccountReference,
+  countAction,
   endSessions,
   findAccountDetails,
   findPostDetails,
@@ -58,11 +59,15 @@ export type AdminActions = ReturnType<typeof createAdminActions>;
 export function createAdminActions(context: AdminContext) {
   const { db, log } = context;
 
-  const record = (
+  /** Logs and counts a change. It was made, so that a failure to count it does not fail the action. */
+  async function record(
     command: string,
     event: Parameters<typeof logSecurityEvent>[1],
     ids: { accountId?: number; postId?: number },
-  ) => logSecurityEvent(log, event, { ...ids, command });
+  ): Promise<void> {
+    logSecurityEvent(log, event, { ...ids, command });
+    await countAction(db).catch((err) => log.warn({ err }, 'action of the operator not counted'));
+  }
 
   const detailsOf = async (account: string) => {
     const details = await findAccountDetails(db, parseReference(account));
@@ -73,8 +78,8 @@ export function createAdminActions(context: AdminContext) {
   async function setAccountDisabled(account: string, disabled: boolean): Promise<AccountDetails> {
     const { id } = await detailsOf(account);
     if (!(await setDisabled(db, id, disabled))) throw noSuchAccount(account);
-    if (disabled) record('accounts disable', 'account_disabled', { accountId: id });
-    else record('accounts enable', 'account_enabled', { accountId: id });
+    if (disabled) await record('accounts disable', 'account_disabled', { accountId: id });
+    else await record('accounts enable', 'account_enabled', { accountId: id });
     return detailsOf(String(id));
   }
 
@@ -90,7 +95,7 @@ export function createAdminActions(context: AdminContext) {
       const { name, username, email } = validateRegistration({ ...fields, password });
       const created = await createAccount(context, { name, username, email, passwordHash: await hash(password) });
       if (created.outcome === 'taken') throw new AdminInputError(`${created.field}: is already in use`);
-      record('accounts create', 'account_created', { accountId: created.id });
+      await record('accounts create', 'account_created', { accountId: created.id });
       return { id: created.id, name, username, email, password };
     },
 
@@ -98,14 +103,14 @@ export function createAdminActions(context: AdminContext) {
       const { id, name, username, email } = await detailsOf(account);
       const password = randomPassword({ username, email });
       if (!(await resetPassword(db, id, await hash(password)))) throw noSuchAccount(account);
-      record('accounts reset-password', 'password_changed', { accountId: id });
+      await record('accounts reset-password', 'password_changed', { accountId: id });
       return { id, name, username, email, password };
     },
 
     async endSessions({ account }: Partial<OfAccount>): Promise<{ ended: number }> {
       const accountId = account === undefined ? undefined : (await detailsOf(account)).id;
       const ended = await endSessions(db, accountId);
-      record('accounts end-sessions', 'session_ended', accountId === undefined ? {} : { accountId });
+      await record('accounts end-sessions', 'session_ended', accountId === undefined ? {} : { accountId });
       return { ended };
     },
 
@@ -117,14 +122,14 @@ export function createAdminActions(context: AdminContext) {
       const details = await detailsOf(account);
       const { outcome } = await deleteAccount(context, { id: details.id });
       if (outcome !== 'deleted') throw noSuchAccount(account);
-      record('accounts delete', 'account_deleted', { accountId: details.id });
+      await record('accounts delete', 'account_deleted', { accountId: details.id });
       return details;
     },
 
     /** Returns a tar archive, which ends early with AccountDeletedError if the account is deleted meanwhile. */
     async exportAccount({ account }: OfAccount): Promise<AsyncGenerator<Uint8Array>> {
       const { id } = await detailsOf(account);
-      record('accounts export', 'account_exported', { accountId: id });
+      await record('accounts export', 'account_exported', { accountId: id });
       return exportAccount(context, id);
     },
 
@@ -137,7 +142,7 @@ export function createAdminActions(context: AdminContext) {
     async deletePost({ id }: { id: number }): Promise<PostDetails> {
       const post = await findPostDetails(db, id);
       if (!post || !(await deletePost(context, post.author_id, id))) throw noSuchPost(id);
-      record('posts delete', 'post_deleted', { accountId: post.author_id, postId: id });
+      await record('posts delete', 'post_deleted', { accountId: post.author_id, postId: id });
       return post;
     },
   };

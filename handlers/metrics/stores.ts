@@ -102,6 +102,7 @@ export function defineStoreMetrics(registry: Registry, sources: StoreSources): v
     posts: ['stored_posts', 'Posts (an estimate).'],
     sessions: ['stored_sessions', 'Sessions that have not expired (an estimate).'],
     imageBytes: ['stored_image_bytes', 'Size of all pictures and images of posts (an estimate).'],
+    operatorActions: ['operator_actions', 'Changes made by npm run admin, in any process.'],
   });
   if (!sources.embeddedUsage) return;
   defineFigures(registry, sources.embeddedUsage, {

@@ -10,7 +10,7 @@ import * as privateAccountsIndex from './0008-private-accounts-index.js';
 import * as outboxKindIndex from './0009-outbox-kind-index.js';
 import * as feedBlocks from './0010-feed-blocks.js';
 import * as withoutFeedBlocks from './0011-without-feed-blocks.js';
-import * as disabledAccounts from './0012-disabled-accounts.js';
+import * as operator from './0012-operator.js';
 
 /** All migrations, in the order in which they run. New ones are added at the end. A released migration is never edited. */
 export const migrations: Record<string, Migration> = {
@@ -25,5 +25,5 @@ export const migrations: Record<string, Migration> = {
   '0009-outbox-kind-index': outboxKindIndex,
   '0010-feed-blocks': feedBlocks,
   '0011-without-feed-blocks': withoutFeedBlocks,
-  '0012-disabled-accounts': disabledAccounts,
+  '0012-operator': operator,
 };
