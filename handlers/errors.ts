@@ -130,8 +130,7 @@ const unavailable = (code: ErrorCode, message: string, retryAfterSeconds: number
 export const storeUnavailable = () =>
   unavailable('store_unavailable', 'The service is temporarily unavailable. Try again later.', 5);
 
-export const diskFull = () =>
-  unavailable('store_unavailable', 'The disk of the service is full, so nothing can be changed. Try again later.', 5);
+export const diskFull = () => unavailable('store_unavailable', 'The disk of the service is full. Try again later.', 5);
 
 /**
  * Creates the 503 for work that waited too long in a bounded queue (OverloadedError). The waiting time is limited to about

@@ -15,6 +15,11 @@ export class StoreUnavailableError extends Error {
     this.responded = responded;
     this.name = 'StoreUnavailableError';
   }
+
+  /** Whether a file system (ENOSPC) or PostgreSQL (53100) has reported a full disk. */
+  get isDiskFull(): boolean {
+    return ['ENOSPC', '53100'].includes((this.cause as { code?: string } | undefined)?.code ?? '');
+  }
 }
 
 /** There is more work than can be done in time. Retrying later is safe. */

@@ -78,7 +78,7 @@ const VALIDATORS = {
   DATABASE_URL: storeUrl('postgres', 'postgresql')({ default: undefined }),
   DATABASE_POOL: positiveInteger({ default: 10 }),
   DATABASE_GRAPH_POOL: positiveInteger({ default: 4 }),
-  DATABASE_TIMEOUT: timeoutMs({ default: 2000 }),
+  DATABASE_TIMEOUT: timeoutMs({ default: 3000 }),
   NEO4J_URI: storeUrl('neo4j', 'neo4j+s', 'neo4j+ssc', 'bolt', 'bolt+s', 'bolt+ssc')({ default: undefined }),
   NEO4J_USERNAME: str({ default: undefined }),
   NEO4J_PASSWORD: str({ default: undefined }),

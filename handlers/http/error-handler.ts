@@ -33,7 +33,7 @@ export function createErrorHandler(isDiskFull = () => false, outageEndMs = OUTAG
   }
 
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const isFull = error instanceof StoreUnavailableError && isDiskFull();
+    const isFull = error instanceof StoreUnavailableError && (error.isDiskFull || isDiskFull());
     const response = isFull ? diskFull() : httpErrorOf(error);
     // Overload is not logged for each request: it would make a flood more expensive.
     if (response !== error && response.status >= 500 && !(error instanceof OverloadedError)) {

@@ -22,7 +22,7 @@ t.test('on a full disk returns 503 and stores nothing, and recovers once there i
 
   const posts = [(await upload()).body, (await upload()).body];
   const refused = await upload();
-  t.equal(refused.status, 503);
+  t.match(refused, { status: 503, body: { message: /^The disk of the service is full/ } });
   t.ok(refused.headers.get('retry-after'));
   t.equal((await user.send('GET', '/posts/me')).body.length, 2);
   t.same(await readdir(directory.uploads), []);

@@ -165,7 +165,7 @@ const DATABASE_URL = 'postgres://jo:hunter2@db.example/social?sslmode=verify-ful
 
 t.test('each store is selected separately, with its own options', async (t) => {
   const stores = (environment: NodeJS.ProcessEnv) => readConfig({ ...KEYS, ...environment }).stores;
-  const postgres = { url: DATABASE_URL, poolSize: 10, graphPoolSize: 4, timeoutMs: 2000 };
+  const postgres = { url: DATABASE_URL, poolSize: 10, graphPoolSize: 4, timeoutMs: 3000 };
   t.same(stores({ DATABASE_URL }), { ...DEFAULTS.stores, postgres });
   const pools = { DATABASE_POOL: '1', DATABASE_GRAPH_POOL: '2', DATABASE_TIMEOUT: '3' };
   const withPools = { url: DATABASE_URL, poolSize: 1, graphPoolSize: 2, timeoutMs: 3 };

@@ -82,9 +82,14 @@ t.test('only the first error of each store in an outage is logged with its stack
 });
 
 t.test('an outage because of a full disk is named in the response and the log', async (t) => {
-  const { server, entries } = createFailingServer(t, () => true);
-  const response = await server.inject('/postgres');
-  t.equal(response.statusCode, 503);
-  t.match(response.json(), { code: 'store_unavailable', message: /^The disk of the service is full/ });
-  t.match(entries(), [{ msg: 'disk full' }]);
+  const [embedded, onServer] = [createFailingServer(t, () => true), createFailingServer(t)];
+  onServer.server.get('/full', async () => {
+    throw new StoreUnavailableError('postgres', { cause: Object.assign(new Error(), { code: '53100' }) });
+  });
+  for (const [{ server, entries }, path] of [[embedded, '/postgres'] as const, [onServer, '/full'] as const]) {
+    const response = await server.inject(path);
+    t.equal(response.statusCode, 503);
+    t.match(response.json(), { code: 'store_unavailable', message: /^The disk of the service is full/ });
+    t.match(entries(), [{ msg: 'disk full' }]);
+  }
 });
