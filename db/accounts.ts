@@ -76,7 +76,7 @@ export async function findAccounts(db: Database, ids: readonly number[]): Promis
   const rows = await db
     .selectFrom('accounts')
     .select(ACCOUNT_COLUMNS)
-    .where(sql<boolean>`id = any(${ids}::int8[])`)
+    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
     .execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));

@@ -6,7 +6,7 @@ import { batched } from './support/batch.js';
 import { BoundedQueue } from './support/bounded-queue.js';
 import { type Observer, observedBatches } from './support/observer.js';
 import { isPublicOrOwn, isVisible, type Owner } from './visibility.js';
-import { filterVisible, type PostsPage, recheckVisible } from './visible-posts.js';
+import { filterVisible, type PostsPage } from './visible-posts.js';
 
 /*
  * The lists of posts, newest first, one page at a time: the feed, which contains all posts that a user may see, and a user's own
@@ -153,8 +153,8 @@ export function createFeed(
     for (;;) {
       client?.signal?.throwIfAborted();
       const ids = await findVisibleIds(viewer, list, page, client);
-      const posts = await ifLarge(page, client, async () =>
-        recheckVisible(read, viewer, await read.posts(ids.slice(0, page.limit))),
+      const { posts } = await ifLarge(page, client, async () =>
+        filterVisible(read, viewer, await read.posts(ids.slice(0, page.limit))),
       );
       const more = ids.length > page.limit;
       // Repeated if the posts of the page were deleted or hidden meanwhile, because the next page starts after one of them.
@@ -206,7 +206,8 @@ export function createFeed(
     if (offset >= MIN_SCANNED_OFFSET) return readByScan(user, { author: user }, page, client);
     const readPage = async () => {
       const rows = await readPosts(db, { author: user, after }, limit + 1, offset);
-      return { posts: await recheckVisible(read, user, rows.slice(0, limit)), more: rows.length > limit };
+      const { posts } = await filterVisible(read, user, rows.slice(0, limit));
+      return { posts, more: rows.length > limit };
     };
     return ifLarge(page, client, readPage);
   }

@@ -51,10 +51,14 @@ export function selectPosts(db: Database) {
     ]);
 }
 
-/** Returns the posts with these ids that exist, by id. */
-export async function findPosts(db: Database, ids: readonly number[]): Promise<Map<number, PostRow>> {
-  const rows = await selectPosts(db).where(sql<boolean>`posts.id = any(${ids}::int8[])`).execute();
-  return new Map(rows.map((row) => [row.id, row]));
+/** Reads the posts of all lists with one query. Returns, for each list, the posts that exist, in the order of the list. */
+export async function findPosts(db: Database, lists: readonly (readonly number[])[]): Promise<PostRow[][]> {
+  const ids = [...new Set(lists.flat())];
+  const rows = await selectPosts(db)
+    .where((eb) => eb('posts.id', '=', eb.fn.any(eb.val(ids))))
+    .execute();
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return lists.map((list) => list.flatMap((id) => found.get(id) ?? []));
 }
 
 /**

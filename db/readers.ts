@@ -1,7 +1,7 @@
 import { type Account, findAccounts } from './accounts.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Database } from './postgres/index.js';
-import { findPosts, findPostsPublicOrOwn, type PostQuery, type PostRow } from './posts.js';
+import { findPosts, findPostsPublicOrOwn, type PostQuery } from './posts.js';
 import { friendsLookup, type RelationsQuery, readRelations } from './relations.js';
 import { findSessions, type LiveSession } from './sessions.js';
 import { batched } from './support/batch.js';
@@ -31,7 +31,7 @@ export function createReaders(
       (queries: PostQuery[]) => findPostsPublicOrOwn(db, queries),
       batchOptions('postIfPublicOrOwn'),
     ),
-    posts: batched((lists: (readonly number[])[]) => readPosts(db, lists), batchOptions('posts')),
+    posts: batched((lists: (readonly number[])[]) => findPosts(db, lists), batchOptions('posts')),
     friendsOf: batched((people) => graph.friendsOfEach(people), batchOptions('friendsOf')),
     relations,
     friends: friendsLookup(relations),
@@ -47,9 +47,3 @@ export const firstLookupOptions = (observer: Observer, name: string, isEmbedded:
   ...observedBatches(observer, name),
   ...(isEmbedded && { maxInFlight: 1 }),
 });
-
-/** Reads the posts of all lists with one query. Returns, for each list, the posts that exist, in the order of the list. */
-async function readPosts(db: Database, lists: readonly (readonly number[])[]): Promise<PostRow[][]> {
-  const found = await findPosts(db, [...new Set(lists.flat())]);
-  return lists.map((list) => list.flatMap((id) => found.get(id) ?? []));
-}

@@ -16,18 +16,12 @@ export interface LiveSession {
   account: Account;
 }
 
-interface NewSession {
-  id: string;
-  /** The number of unexpired sessions of the account. Includes this one, but not those that concurrent logins create. */
-  liveSessions: number;
-}
-
-/** Creates a session. Returns undefined if the password has changed since it was checked, or if the account was deleted. */
+/** Creates a session. Returns its id, or undefined if the password has changed since it was checked, or if the account was deleted. */
 export async function createSession(
   db: Database,
   checked: Credentials,
   { deviceName, expiresAt }: { deviceName: string; expiresAt: Date },
-): Promise<NewSession | undefined> {
+): Promise<string | undefined> {
   return db.transaction().execute(async (trx) => {
     await lockShared(trx, { accounts: [checked.id] });
     const account = await trx
@@ -42,31 +36,16 @@ export async function createSession(
     const id = randomUUID();
     const session = { id, account_id: checked.id, device_name: deviceName, expires_at: expiresAt };
     await trx.insertInto('sessions').values(session).execute();
-    const { liveSessions } = await trx
-      .selectFrom('sessions')
-      .select(({ fn }) => fn.countAll<number>().as('liveSessions'))
-      .where('account_id', '=', checked.id)
-      .where('expires_at', '>', NOW)
-      .executeTakeFirstOrThrow();
-    return { id, liveSessions };
+    return id;
   });
 }
 
-/** The assumed maximum number of concurrent logins of one account that `liveSessions` does not count. */
-const MAX_CONCURRENT_LOGINS = 50;
-
 /**
  * Deletes the least recently used sessions of an account, so that at most `max` remain. Returns the number of deleted sessions.
- * Runs no statement if the account has far fewer sessions. Each login calls this after its session is committed. So the last of
- * several concurrent logins sees all sessions, and enforces the maximum.
+ * Each login calls this after its session is committed. So the last of several concurrent logins sees all sessions, and enforces
+ * the maximum.
  */
-export async function trimSessions(
-  db: Database,
-  accountId: number,
-  { id, liveSessions }: NewSession,
-  max: number,
-): Promise<number> {
-  if (liveSessions + MAX_CONCURRENT_LOGINS <= max) return 0;
+export async function trimSessions(db: Database, accountId: number, newId: string, max: number): Promise<number> {
   // All sessions are locked before they are counted, so that two concurrent logins do not delete more than the excess. Every
   // login locks them by ascending id, so that two logins cannot deadlock. Retried, because other deletions lock them in another
   // order.
@@ -88,7 +67,7 @@ export async function trimSessions(
         .selectFrom('locked')
         .select('id')
         // The new session stays, even if another one was used since.
-        .orderBy((eb) => eb('id', '=', id), 'desc')
+        .orderBy((eb) => eb('id', '=', newId), 'desc')
         .orderBy('last_used_at', 'desc')
         .orderBy('id')
         .offset(max),

@@ -34,35 +34,20 @@ export interface PostReaders {
  */
 export async function findVisiblePost(read: PostReaders, viewer: number, id: number): Promise<VisiblePost | undefined> {
   const found = await read.postIfPublicOrOwn({ id, viewer });
-  if (found?.post) return recheckPost(read, viewer, found.post);
-  if (!(await canSee(viewer, found?.owner, read.friends))) return undefined;
-  const [post] = await read.posts([id]);
-  return post && recheckPost(read, viewer, post);
-}
-
-/** Returns the post if it is still visible to the viewer. */
-async function recheckPost(read: PostReaders, viewer: number, post: PostRow): Promise<VisiblePost | undefined> {
-  return (await filterVisible(read, viewer, [post], 1)).posts[0];
+  if (!found?.post && !(await canSee(viewer, found?.owner, read.friends))) return undefined;
+  const rows = found?.post ? [found.post] : await read.posts([id]);
+  return (await filterVisible(read, viewer, rows)).posts[0];
 }
 
 /**
- * Returns the posts of a page that are still visible to the viewer, with their likes. A friendship may have ended between the
- * selection of the page and the read of its rows.
+ * Returns the first `limit` of these posts that the viewer may see, with their likes, and whether there are more. The posts of a
+ * page are filtered after their rows were read, because a friendship may have ended since the page was selected.
  */
-export async function recheckVisible(
-  read: PostReaders,
-  viewer: number,
-  page: readonly PostRow[],
-): Promise<VisiblePost[]> {
-  return (await filterVisible(read, viewer, page, page.length)).posts;
-}
-
-/** Returns the first `limit` of these posts that the viewer may see, with their likes, and whether there are more. */
 export async function filterVisible(
   read: PostReaders,
   viewer: number,
   rows: readonly PostRow[],
-  limit: number,
+  limit = rows.length,
 ): Promise<PostsPage> {
   const { friends, likesOf } = await read.relations({
     user: viewer,

@@ -25,14 +25,15 @@ export const auth: AuthHandlers<Handlers> = {
     const credentials = await checkCredentials(context, client, email, password);
     // Rounded down to seconds, because tokens and cookies have a resolution of one second.
     const expiresAt = new Date((Math.floor(Date.now() / 1000) + context.config.tokenTtlSeconds) * 1000);
-    const session =
+    const sessionId =
       credentials &&
       (await createSession(context.db, credentials, { deviceName: deviceNameOf(headers['user-agent']), expiresAt }));
-    if (!credentials || !session) return unauthorizedResponse('invalid_credentials', 'The email or password is wrong.');
+    if (!credentials || !sessionId)
+      return unauthorizedResponse('invalid_credentials', 'The email or password is wrong.');
 
-    const claims = { accountId: credentials.id, sessionId: session.id, tokenVersion: credentials.tokenVersion };
+    const claims = { accountId: credentials.id, sessionId, tokenVersion: credentials.tokenVersion };
     const token = await context.tokens.issue(claims, expiresAt);
-    const endedSessions = await trimSessions(context.db, credentials.id, session, context.config.account.sessionsMax);
+    const endedSessions = await trimSessions(context.db, credentials.id, sessionId, context.config.account.sessionsMax);
     const details = { accountId: credentials.id, address: client.address };
     logSecurityEvent(client.log, 'login_succeeded', details);
     if (endedSessions > 0) logSecurityEvent(client.log, 'session_ended', { ...details, reason: 'session_limit' });

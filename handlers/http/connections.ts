@@ -42,17 +42,10 @@ export async function readConnectionLimits(): Promise<ConnectionLimits> {
   return { max, maxPerAddress: Math.ceil(max * ADDRESS_SHARE) };
 }
 
-export async function readMaxOpenFiles(): Promise<number> {
-  // Only Linux has this file. Elsewhere, the diagnostic report is used, which takes longer.
-  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => undefined);
-  const softLimit = limits === undefined ? readReportedMaxOpenFiles() : /^Max open files +(\S+)/m.exec(limits)?.[1];
-  return Number.isFinite(Number(softLimit)) ? Number(softLimit) : Number.POSITIVE_INFINITY;
-}
-
-function readReportedMaxOpenFiles(): unknown {
-  // Without this setting, the report would resolve the host names of all connections.
-  const report = Object.assign(process.report, { excludeNetwork: true });
-  return (report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } }).userLimits?.open_files?.soft;
+/** Returns the soft limit. Only Linux has this file; elsewhere, `MAX_CONNECTIONS` applies. */
+async function readMaxOpenFiles(): Promise<number> {
+  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
+  return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
 }
 
 /**

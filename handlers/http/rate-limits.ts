@@ -107,7 +107,7 @@ async function createCounter(
   shared: WindowCounters | undefined,
 ): Promise<Counter> {
   const limit = { max, timeWindow: windowSeconds * 1000 };
-  const countInMemory = await registerCounter(server, { ...limit, store: MemoryStore });
+  const countInMemory = await registerCounter(server, { ...limit, cache: MAX_ADDRESSES_IN_MEMORY });
   if (!shared) return countInMemory;
 
   const { increment } = shared;
@@ -128,29 +128,6 @@ async function createCounter(
 }
 
 type StoreCallback = Parameters<FastifyRateLimitStore['incr']>[1];
-
-/**
- * Counts in memory. Unlike the plugin's own store, uses a monotonic clock. Otherwise a clock that is set back by hours would
- * extend all windows by hours.
- */
-class MemoryStore {
-  // The option `max` would limit the number of addresses too, but allocate memory for all of them at the start.
-  readonly #counts = new LRUCache<string, number>({
-    maxSize: MAX_ADDRESSES_IN_MEMORY,
-    sizeCalculation: () => 1,
-    ttlResolution: 0,
-  });
-
-  incr(address: string, done: StoreCallback, windowMs: number) {
-    const current = (this.#counts.get(address) ?? 0) + 1;
-    this.#counts.set(address, current, { ttl: windowMs, noUpdateTTL: true });
-    done(null, { current, ttl: this.#counts.getRemainingTTL(address) });
-  }
-  // Never called, as in `RedisStore`.
-  child() {
-    return this;
-  }
-}
 
 /** Creates a function that counts requests, in a Fastify scope of its own, because the plugin has one store per scope. */
 async function registerCounter(server: FastifyInstance, options: RateLimitPluginOptions): Promise<Counter> {

@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { chown, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import t from 'tap';
 import { expectRows, row, runDoctor } from '../support/doctor.js';
-import { runCommand, script } from '../support/processes.js';
+import { runCommand } from '../support/processes.js';
 import { freshDataDirectory, mountSmallDisk, temporaryDirectory, whyNotMountable } from '../support/stores.js';
 
 t.test('finds nothing wrong with embedded stores, and changes nothing', async (t) => {
@@ -47,15 +44,4 @@ t.test('warns of a data directory of another user', { skip: process.getuid?.() !
   const DATA_DIR = await temporaryDirectory(t);
   await chown(DATA_DIR, 65_534, -1);
   await expectRows(t, { DATA_DIR }, { DATA_DIR: row('warning', /owner 65534, but this is user 0/) });
-});
-
-t.test('warns of a limit of open files that is too low for the connections and the pools', async (t) => {
-  const DATA_DIR = await temporaryDirectory(t);
-  // With a much lower limit, Node 20 cannot load the modules of the command.
-  const command = `ulimit -n 300; exec '${process.execPath}' ${script('doctor/index')}`;
-  const noServer = { DATABASE_URL: 'postgres://127.0.0.1:1/none', TOKEN_KEYS: `a:${randomBytes(32).toString('hex')}` };
-  const env = { PATH: process.env.PATH, DATA_DIR, ...noServer };
-  const { stdout } = await promisify(execFile)('bash', ['-c', command], { env }).catch((error) => error);
-  t.match(stdout, /^open files +warning +ulimit -n 300: up to 225 client connections.*too few files/m);
-  t.match(stdout, /^PostgreSQL +failed +connect ECONNREFUSED/m);
 });

@@ -79,9 +79,9 @@ export async function createUserFactory({ stores, tokens, send }: Options) {
   async function withSession(account: Pick<TestUser, 'id' | 'name' | 'username' | 'email'>): Promise<TestUser> {
     const credentials = await findCredentials(db, { id: account.id });
     const expiresAt = new Date(Date.now() + 3_600_000);
-    const session = credentials && (await createSession(stores.db, credentials, { deviceName: 'a test', expiresAt }));
-    if (!session) throw new Error('no session was created');
-    const claims = { accountId: account.id, sessionId: session.id, tokenVersion: credentials.tokenVersion };
+    const sessionId = credentials && (await createSession(stores.db, credentials, { deviceName: 'a test', expiresAt }));
+    if (!sessionId) throw new Error('no session was created');
+    const claims = { accountId: account.id, sessionId, tokenVersion: credentials.tokenVersion };
     const token = await tokens.issue(claims, expiresAt);
     return {
       ...account,

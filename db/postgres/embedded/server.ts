@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { StoreUnavailableError } from '../../support/errors.js';
@@ -49,16 +48,11 @@ const RESTART_BACKOFF_MS = { min: 250, max: 30_000 };
 /** The backoff is reset if a thread has run for at least this long. */
 const STABLE_AFTER_MS = 60_000;
 
-/** The module of the thread: the built file (`.js`), or the source (`.ts`) if this module runs from source. */
-const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+/** The module of the thread. */
+const WORKER = new URL('./worker.js', import.meta.url);
 
 /** The module of the process that creates the database. */
-const CREATE = new URL(`./create${extname(import.meta.url)}`, import.meta.url);
-
-const IS_SOURCE = extname(import.meta.url) === '.ts';
-
-/** Code that loads the source in the thread. Worker threads do not inherit the hooks of tsx, so it registers them first. */
-const RUN_SOURCE = `import('tsx/esm/api').then(({ register }) => (register(), import('${WORKER.href}')))`;
+const CREATE = new URL('./create.js', import.meta.url);
 
 /** Starts the embedded PostgreSQL. Creates the directory if it is missing. @throws DatabaseNotOpenedError */
 export async function startEmbeddedServer(directory: string, log: Log): Promise<EmbeddedServer> {
@@ -127,8 +121,7 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
 /** Creates the database in a process that ends afterwards. @throws DatabaseNotOpenedError */
 async function createDatabase(directory: string): Promise<void> {
   // Optimizing WebAssembly does not pay off in a process that runs for seconds.
-  const execArgv = [...(IS_SOURCE ? ['--import', 'tsx'] : []), '--liftoff-only'];
-  const child = fork(CREATE, [directory], { execArgv });
+  const child = fork(CREATE, [directory], { execArgv: ['--liftoff-only'] });
   let failure: string | undefined;
   child.once('message', (message) => {
     failure = String(message);
@@ -143,8 +136,7 @@ const send = (worker: Worker, command: Command) =>
 /** Starts the thread. Resolves when PostgreSQL is ready, or has created the database. @throws DatabaseNotOpenedError */
 export async function startWorker(workerData: WorkerInput): Promise<Worker> {
   const { directory } = workerData;
-  const worker = new Worker(IS_SOURCE ? RUN_SOURCE : WORKER, {
-    eval: IS_SOURCE,
+  const worker = new Worker(WORKER, {
     workerData,
     name: 'postgres',
     // Not inherited from this process: hooks that `--import` loads, such as those of a test runner, do not belong here.
