@@ -20,12 +20,8 @@ import type { InstallationTable } from './schema.js';
 
 /** The configured stores do not belong to the same installation. */
 export class StoresDisagreeError extends Error {
+  override readonly name = 'StoresDisagreeError';
   readonly code = 'stores_disagree';
-
-  constructor(message: string) {
-    super(message);
-    this.name = 'StoresDisagreeError';
-  }
 }
 
 /** Creates the row of the installation with a random id, unless it exists. Only a move replaces the id. */

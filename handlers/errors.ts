@@ -29,6 +29,7 @@ export const fieldProblem = (
  * the contract.
  */
 export class HttpError extends Error {
+  override readonly name = 'HttpError';
   readonly status: number;
 
   constructor(
@@ -38,7 +39,6 @@ export class HttpError extends Error {
     readonly problems?: readonly FieldProblem[],
   ) {
     super(message);
-    this.name = 'HttpError';
     this.status = ERROR_STATUSES[code];
   }
 }

@@ -16,11 +16,11 @@ const POSTS_PER_FILE = 1000;
 
 /** The account was deleted during its export, so the archive is incomplete. */
 export class AccountDeletedError extends Error {
+  override readonly name = 'AccountDeletedError';
   readonly code = 'account_deleted';
 
   constructor(id: number) {
     super(`Account ${id} was deleted during the export`);
-    this.name = 'AccountDeletedError';
   }
 }
 

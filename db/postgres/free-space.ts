@@ -31,13 +31,13 @@ const CHECK_INTERVAL_MS = 250;
 
 /** The disk has too little free space for PostgreSQL to start. */
 export class DiskFullError extends Error {
+  override readonly name = 'DiskFullError';
   readonly code = 'disk_full';
   constructor(path: string, freeBytes: number) {
     const mebibytes = (bytes: number) => Math.floor(bytes / 1024 / 1024);
     super(
       `The disk of ${path} is full: ${mebibytes(freeBytes)} MiB are free, and a start needs ${mebibytes(REQUIRED_START_BYTES)} MiB. Free some space and start again; no data was damaged`,
     );
-    this.name = 'DiskFullError';
   }
 }
 

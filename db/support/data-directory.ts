@@ -17,6 +17,7 @@ const OWNER_ONLY_FILE_MODE = 0o600;
 
 /** Another process has claimed the data directory. */
 export class DataDirectoryInUseError extends Error {
+  override readonly name = 'DataDirectoryInUseError';
   readonly code = 'data_directory_in_use';
 
   /** @param pid the id of that process; undefined if it has not recorded its id, or if several processes share the directory */
@@ -24,17 +25,16 @@ export class DataDirectoryInUseError extends Error {
     super(
       `${path} is in use by ${pid ? `process ${pid}` : 'another process'} of this service: stop it first, or set DATA_DIR to another directory`,
     );
-    this.name = 'DataDirectoryInUseError';
   }
 }
 
 /** A restore was interrupted, so the data directory contains an incomplete installation. */
 export class UnfinishedRestoreError extends Error {
+  override readonly name = 'UnfinishedRestoreError';
   readonly code = 'unfinished_restore';
 
   constructor(path: string) {
     super(`${path} has an unfinished restore: run npm run restore again`);
-    this.name = 'UnfinishedRestoreError';
   }
 }
 

@@ -2,6 +2,7 @@ export type StoreName = 'postgres' | 'graph' | 'images' | 'redis';
 
 /** A store did not respond or could not perform an operation. A write may nevertheless have taken effect. */
 export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
   readonly code = 'store_unavailable';
 
   /** Whether the store itself reported the error, so that its next calls may succeed. */
@@ -13,7 +14,6 @@ export class StoreUnavailableError extends Error {
   ) {
     super(`The ${store} store is not available`, options);
     this.responded = responded;
-    this.name = 'StoreUnavailableError';
   }
 
   /** Whether a file system (ENOSPC) or PostgreSQL (53100) has reported a full disk. */
@@ -24,20 +24,20 @@ export class StoreUnavailableError extends Error {
 
 /** There is more work than can be done in time. Retrying later is safe. */
 export class OverloadedError extends Error {
+  override readonly name = 'OverloadedError';
   readonly code = 'overloaded';
 
   constructor() {
     super('Too much work is waiting');
-    this.name = 'OverloadedError';
   }
 }
 
 /** The client disconnected before the work was done. */
 export class ClientDisconnectedError extends Error {
+  override readonly name = 'ClientDisconnectedError';
   readonly code = 'client_disconnected';
 
   constructor() {
     super('The client has disconnected');
-    this.name = 'ClientDisconnectedError';
   }
 }

@@ -22,6 +22,7 @@ import type { Command, Report, WorkerInput } from './messages.js';
 
 /** The database cannot be opened or created. */
 export class DatabaseNotOpenedError extends Error {
+  override readonly name = 'DatabaseNotOpenedError';
   readonly code = 'database_not_opened';
 
   constructor(
@@ -31,7 +32,6 @@ export class DatabaseNotOpenedError extends Error {
     super(
       `The database in ${directory} cannot be opened: ${reason}. It was not overwritten. If it is damaged, restore a backup of the data directory`,
     );
-    this.name = 'DatabaseNotOpenedError';
   }
 }
 

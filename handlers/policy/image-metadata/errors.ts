@@ -2,6 +2,7 @@ import { FIELD_MESSAGES, type FieldCode } from '../../error-codes.js';
 
 /** The structure of a file is invalid or not supported. */
 export class UnreadableImageError extends Error {
+  override readonly name = 'UnreadableImageError';
   readonly code = 'unreadable_image';
 
   /** @param hasMetadata true if the file is known to contain metadata, undefined if unknown */
@@ -10,12 +11,12 @@ export class UnreadableImageError extends Error {
     readonly hasMetadata?: boolean,
   ) {
     super(message);
-    this.name = 'UnreadableImageError';
   }
 }
 
 /** An image must not be stored. `fieldCode` and the message are those of the problem to report. */
 export class ImageRefusedError extends Error {
+  override readonly name = 'ImageRefusedError';
   readonly code = 'image_refused';
 
   constructor(
@@ -23,7 +24,6 @@ export class ImageRefusedError extends Error {
     message: string = FIELD_MESSAGES[fieldCode],
   ) {
     super(message);
-    this.name = 'ImageRefusedError';
   }
 }
 
