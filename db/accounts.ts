@@ -14,7 +14,7 @@ import {
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { lockExclusive, lockShared, retryDeadlocks } from './postgres/locks.js';
 import type { AccountRow } from './schema.js';
-import { changeStoredBytes, isWithinQuota } from './storage-quota.js';
+import { changeStoredBytes } from './storage-quota.js';
 import { nfkcCasefold } from './support/casefold.js';
 import type { Owner } from './visibility.js';
 
@@ -148,15 +148,7 @@ export async function updateAccount(
   id: number,
   change: AccountChange,
 ): Promise<AccountUpdate> {
-  const { picture: file, storageMaxBytes } = change;
-  if (file) {
-    const old = await stores.db.selectFrom('accounts').select('picture_bytes').where('id', '=', id).executeTakeFirst();
-    if (!old) return { outcome: 'accountDeleted' };
-    const growth = { account: id, bytes: file.bytes - old.picture_bytes, maxBytes: storageMaxBytes };
-    if (!(await isWithinQuota(stores.db, growth))) return { outcome: 'quotaExceeded' };
-  }
-
-  const picture = file && (await storeImage(stores, file));
+  const picture = change.picture && (await storeImage(stores, change.picture));
   // Two accounts that swap usernames can deadlock. A password change can deadlock with `trimSessions`.
   const transaction: Promise<WithEntries<AccountUpdate>> = retryDeadlocks(() =>
     stores.db.transaction().execute((trx) => updateInTransaction(trx, id, { ...change, picture })),

@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { findCredentials } from './accounts.js';
 import type { SocialGraph } from './graph/index.js';
 import { findEarlierCreation, insertKey, type KeyedRequest, keyedRequest } from './idempotency-keys.js';
@@ -16,7 +16,8 @@ import { NOW } from './postgres/clock.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { lockExclusive, lockShared, tryLock } from './postgres/locks.js';
 import type { PostFields } from './posts.js';
-import { changeStoredBytes, isWithinQuota } from './storage-quota.js';
+import type { Tables } from './schema.js';
+import { changeStoredBytes } from './storage-quota.js';
 
 /*
  * Writes of posts. Each is one function that a handler calls: it checks, stores the image, runs the transaction and delivers its
@@ -57,17 +58,8 @@ const newestPostTimes = new WeakMap<Database, string>();
  * @throws StoreUnavailableError also if the image can no longer be claimed: see `claimImage`
  */
 export async function createPost(stores: PostWriteStores, post: NewPost): Promise<PostCreation> {
-  const { author, image: file, storageMaxBytes } = post;
-  // The quota is read first. If the earlier request commits in between, its image must not count against its repetition.
-  const fits =
-    !file || (await isWithinQuota(stores.db, { account: author, bytes: file.bytes, maxBytes: storageMaxBytes }));
   const request = await keyedRequest(post);
-  // Without an image, the transaction looks for the earlier request soon enough.
-  const earlier = file && request && (await findEarlierCreation(stores.db, request));
-  if (earlier) return earlier;
-  if (!fits) return { outcome: 'quotaExceeded' };
-
-  const image = file && (await storeImage(stores, file));
+  const image = post.image && (await storeImage(stores, post.image));
   const notBefore = newestPostTimes.get(stores.db) ?? '-infinity';
   const transaction = stores.db
     .transaction()
@@ -134,12 +126,14 @@ interface PostChange {
   storageMaxBytes: number;
 }
 
-const isOwn = (author: number, id: number) => sql<SqlBool>`id = ${id} and author_id = ${author}`;
+const isOwn =
+  (author: number, id: number) =>
+  ({ and }: ExpressionBuilder<Tables, 'posts'>) =>
+    and({ id, author_id: author });
 
-/** Returns the size of a post's image, or undefined if the author has no such post. Does not wait for locks. */
-async function findOwnImageBytes(db: Database, author: number, id: number): Promise<number | undefined> {
-  const post = await db.selectFrom('posts').select('image_bytes').where(isOwn(author, id)).executeTakeFirst();
-  return post?.image_bytes;
+/** Returns whether the author has such a post. Does not wait for locks. */
+async function hasPost(db: Database, author: number, id: number): Promise<boolean> {
+  return (await db.selectFrom('posts').select('id').where(isOwn(author, id)).executeTakeFirst()) !== undefined;
 }
 
 type PostUpdate = { outcome: 'updated' | 'quotaExceeded' | 'notFound' };
@@ -155,14 +149,9 @@ export async function updatePost(
   id: number,
   change: PostChange,
 ): Promise<PostUpdate> {
-  const { image: file, storageMaxBytes } = change;
   // Checked first, so that no image is stored, and no post is locked, for an author who cannot edit the post.
-  const oldBytes = await findOwnImageBytes(stores.db, author, id);
-  if (oldBytes === undefined) return { outcome: 'notFound' };
-  const growth = { account: author, bytes: (file?.bytes ?? 0) - oldBytes, maxBytes: storageMaxBytes };
-  if (file && !(await isWithinQuota(stores.db, growth))) return { outcome: 'quotaExceeded' };
-
-  const image = file && (await storeImage(stores, file));
+  if (!(await hasPost(stores.db, author, id))) return { outcome: 'notFound' };
+  const image = change.image && (await storeImage(stores, change.image));
   const transaction = stores.db
     .transaction()
     .execute((trx) => updateInTransaction(trx, author, id, { ...change, image }));
@@ -207,7 +196,7 @@ export async function deletePost(
 ): Promise<boolean> {
   // Checked before the exclusive lock is taken. Otherwise a user could block likes of the posts of others, and the wait for the
   // lock would reveal that a post exists.
-  if ((await findOwnImageBytes(db, author, id)) === undefined) return false;
+  if (!(await hasPost(db, author, id))) return false;
   const entries = await db.transaction().execute(async (trx) => {
     // The account is locked first. Otherwise this transaction could deadlock with the deletion of the account, which locks the
     // account's row before the rows of its posts.

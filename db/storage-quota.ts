@@ -1,4 +1,4 @@
-import type { Database, DatabaseTransaction } from './postgres/index.js';
+import type { DatabaseTransaction } from './postgres/index.js';
 
 /*
  * The storage quota limits the total size of an account's images.
@@ -17,21 +17,6 @@ interface StoredBytesChange {
   bytes: number;
   /** The quota. */
   maxBytes: number;
-}
-
-/**
- * Returns whether a change is currently within the quota, so that an image that is not is refused before it is stored.
- * `changeStoredBytes` checks again.
- */
-export async function isWithinQuota(db: Database, { account, bytes, maxBytes }: StoredBytesChange): Promise<boolean> {
-  if (bytes <= 0) return true;
-  const exceeding = await db
-    .selectFrom('accounts')
-    .select('id')
-    .where('id', '=', account)
-    .where('stored_bytes', '>', maxBytes - bytes)
-    .executeTakeFirst();
-  return exceeding === undefined;
 }
 
 /** Changes the stored bytes of an account. Returns false, and changes nothing, if they would exceed the quota. */
