@@ -8,11 +8,11 @@ import type { OperationId } from '../../generated/types.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
 import { registrationClosed } from '../errors.js';
 import { handlers } from '../index.js';
-import type { Operation } from '../operation.js';
+import type { Client, Operation } from '../operation.js';
+import { abortOnClose } from './abort-on-close.js';
 import { authenticate } from './authenticate.js';
 import { refuseCrossSite } from './cross-site.js';
 import { readInput } from './input.js';
-import { RequestClient } from './request-client.js';
 import { acquireForStream, withinBudget } from './response-budget.js';
 
 declare module 'fastify' {
@@ -87,7 +87,12 @@ async function respond(
 ): Promise<unknown> {
   const { discard, ...input } = await readInput(request, operation, context);
   const handle = handlers[operation.id] as AnyHandler;
-  const client = new RequestClient(request, reply);
+  const client: Client = {
+    address: request.ip,
+    log: request.log,
+    https: request.protocol.toLowerCase() === 'https',
+    signal: abortOnClose(reply),
+  };
   const response = await handle({ ...input, headers: request.headers, client }, context).finally(discard);
   if (response.body instanceof Readable) await acquireForStream(imageBudget, response.body, request, reply);
   reply.code(response.status).headers(response.headers ?? {});
