@@ -17,23 +17,20 @@ interface MigratedStores {
  * Migrates all stores and verifies that they belong together. Several processes may call this at the same time: an advisory
  * lock makes them run one after another.
  *
- * @param onMigration called with the name of each PostgreSQL migration that was applied
  * @throws StoresDisagreeError
  */
-export async function migrate(stores: MigratedStores, onMigration?: (migration: string) => void): Promise<void> {
-  await prepareDatabase(stores, onMigration);
+export async function migrate(stores: MigratedStores): Promise<void> {
+  await prepareDatabase(stores);
   await prepareGraph(stores);
   await prepareImageStore(stores);
 }
 
-/** Migrates PostgreSQL and checks its installation. @throws StoresDisagreeError */
-export async function prepareDatabase(
-  { maintenanceDb: db, graph, images }: MigratedStores,
-  onMigration: (migration: string) => void = () => undefined,
-): Promise<void> {
-  for (const migration of await migratePostgres(db)) onMigration(migration);
+/** Migrates PostgreSQL and checks its installation. Returns the names of the applied migrations. @throws StoresDisagreeError */
+export async function prepareDatabase({ maintenanceDb: db, graph, images }: MigratedStores): Promise<string[]> {
+  const applied = await migratePostgres(db);
   await createInstallation(db);
   await checkInstallation(db, { graph, images });
+  return applied;
 }
 
 /** Migrates the graph, verifies or claims it, and skips the ids that it contains. @throws StoresDisagreeError */

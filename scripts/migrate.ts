@@ -1,4 +1,4 @@
-import { migrate } from '../db/migrate.js';
+import { migrate, prepareDatabase } from '../db/migrate.js';
 import { retryUntilAvailable } from '../db/support/retry.js';
 import { withBareStores } from './support/bare-stores.js';
 import { runCommand } from './support/command.js';
@@ -6,14 +6,10 @@ import { createServiceCommand } from './support/service-command.js';
 
 const command = createServiceCommand('migrate', 'Applies the migrations of all stores.').action(() =>
   withBareStores(async (stores) => {
-    let applied = 0;
-    await retryUntilAvailable(() =>
-      migrate(stores, (migration) => {
-        applied += 1;
-        console.log(`${migration} applied`);
-      }),
-    );
-    if (applied === 0) console.log('up to date');
+    const applied = await retryUntilAvailable(() => prepareDatabase(stores));
+    for (const migration of applied) console.log(`${migration} applied`);
+    await retryUntilAvailable(() => migrate(stores));
+    if (applied.length === 0) console.log('up to date');
   }),
 );
 await runCommand(command);

@@ -8,7 +8,7 @@ const RETRY_TIMEOUT_MS = 10_000;
 export const RETRY_INTERVAL_MS = 500;
 
 /** Repeats an attempt while it fails because a store is unavailable. @throws StoreUnavailableError after 10 seconds */
-export async function retryUntilAvailable(attempt: () => Promise<void>): Promise<void> {
+export async function retryUntilAvailable<Result>(attempt: () => Promise<Result>): Promise<Result> {
   const deadline = performance.now() + RETRY_TIMEOUT_MS;
   let reason: StoreUnavailableError | undefined;
   for (;;) {
