@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose';
 import t from 'tap';
 import { watchHashes } from './support/hashes.js';
+import type { TestResponse } from './support/http.js';
 import { parseLog } from './support/log.js';
 import { scrape } from './support/prometheus.js';
-import type { TestResponse } from './support/requests.js';
 import { NEW_PASSWORD, PASSWORD, startTestService, WRONG_PASSWORD } from './support/service.js';
 
 const LIMIT = 3;

@@ -1,10 +1,11 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import t from 'tap';
 import { contract } from '../scripts/contract-test/client/index.js';
+import type { TestResponse } from './support/http.js';
 import { picture } from './support/picture.js';
-import type { TestResponse } from './support/requests.js';
+import { createSender } from './support/requests.js';
 import { createPost, startTestService } from './support/service.js';
-import { createWireSender, writeBytes } from './support/wire.js';
+import { writeBytes } from './support/wire.js';
 
 /* Requests from pages of trusted origins (CORS_ORIGINS, PUBLIC_URL) and of other origins. */
 
@@ -14,7 +15,7 @@ const REFUSED = ['https://other.example', 'http://app.example', 'https://app.exa
 const PUBLIC = 'https://api.example';
 
 const service = await startTestService(t, { CORS_ORIGINS: `${ALLOWED},${ALSO_ALLOWED}`, PUBLIC_URL: PUBLIC });
-const send = createWireSender(t, service.url);
+const send = createSender(t, service.url);
 const user = await service.createUser();
 const { token } = user;
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { tryLock } from '../db/postgres/locks.js';
+import type { HttpOptions } from './support/http.js';
 import { listImageNames } from './support/image-store.js';
 import { picture } from './support/picture.js';
-import type { RequestOptions } from './support/requests.js';
 import { PASSWORD, startTestService, type TestUser } from './support/service.js';
 import { needsServers } from './support/stores.js';
 
@@ -13,7 +13,7 @@ const { stores } = service;
 const FORM = { title: 'A title', text: 'A text' };
 const FORM_WITH_IMAGE = { ...FORM, image: picture() };
 
-const create = (author: TestUser, key: string, form: RequestOptions['form'] = FORM) =>
+const create = (author: TestUser, key: string, form: HttpOptions['form'] = FORM) =>
   author.send('POST', '/posts/create', { form, headers: { 'Idempotency-Key': key } });
 
 t.test('concurrent requests, retries and other forms with the same key store one image', async (t) => {

@@ -5,9 +5,9 @@ import { SMALL_IMAGE_BYTES } from '../db/images/small-images.js';
 import { png, samples } from '../scripts/contract-test/client/index.js';
 import { pngChunk } from '../scripts/support/png.js';
 import { pngBlob } from '../scripts/support/request.js';
+import type { HttpOptions } from './support/http.js';
 import { listImageNames, putBytes } from './support/image-store.js';
 import { picture } from './support/picture.js';
-import type { RequestOptions } from './support/requests.js';
 import { createPost, startTestService, type TestUser } from './support/service.js';
 import { until } from './support/until.js';
 
@@ -20,7 +20,7 @@ const MAX_BYTES = 400_000;
 const service = await startTestService(t, { UPLOAD_MAX_BYTES: String(MAX_BYTES) });
 const { directory, images } = service.stores;
 
-type Form = NonNullable<RequestOptions['form']>;
+type Form = NonNullable<HttpOptions['form']>;
 
 const nameOf = (path: string | null) => path?.split('/').at(-1) ?? '';
 

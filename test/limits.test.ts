@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
-import type { HttpOptions } from './support/http.js';
+import type { HttpOptions, TestResponse } from './support/http.js';
 import { parseLog } from './support/log.js';
 import { scrape } from './support/prometheus.js';
-import type { TestResponse } from './support/requests.js';
+import { createSender } from './support/requests.js';
 import { startTestService, WRONG_PASSWORD } from './support/service.js';
 import { until } from './support/until.js';
-import { createWireSender, nextAcceptedSocket, openConnection, writeBytes } from './support/wire.js';
+import { nextAcceptedSocket, openConnection, writeBytes } from './support/wire.js';
 
 const APP = 'https://app.example';
 
@@ -15,11 +15,11 @@ const service = await startTestService(t, {
   TRUST_PROXY: '127.0.0.1,10.0.0.0/8',
   CORS_ORIGINS: APP,
 });
-const send = createWireSender(t, service.url);
+const send = createSender(t, service.url);
 
 /** Another service, with windows of a second. */
 const brief = await startTestService(t, { RATE_LIMIT_MAX: '1', RATE_LIMIT_WINDOW: '1', TRUST_PROXY: '127.0.0.1' });
-const sendToBrief = createWireSender(t, brief.url);
+const sendToBrief = createSender(t, brief.url);
 
 /** Sends a request as a proxy does. Each test uses different addresses. */
 const forwarded = (addresses: string, path = '/posts', { headers, ...sent }: HttpOptions = {}, method = 'GET') =>

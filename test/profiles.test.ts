@@ -1,14 +1,14 @@
 import t from 'tap';
+import type { HttpOptions } from './support/http.js';
 import { listImageNames } from './support/image-store.js';
 import { picture } from './support/picture.js';
-import type { RequestOptions } from './support/requests.js';
 import { befriend, createPost, NEW_PASSWORD, PASSWORD, startTestService, type TestUser } from './support/service.js';
 import { countLikes, drainOutbox } from './support/store-contents.js';
 
 const service = await startTestService(t);
 const { db, graph, images } = service.stores;
 
-type Form = NonNullable<RequestOptions['form']>;
+type Form = NonNullable<HttpOptions['form']>;
 
 const png = picture();
 const gif = picture('gif');

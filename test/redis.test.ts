@@ -9,9 +9,9 @@ import { listen } from './support/listen.js';
 import { parseLog } from './support/log.js';
 import { type Fault, startProxy } from './support/proxy.js';
 import { connectRedis, freshRedisUrl, needsRedis } from './support/redis.js';
+import { createSender } from './support/requests.js';
 import { startTestService } from './support/service.js';
 import { retryWhileUnavailable, until } from './support/until.js';
-import { createWireSender } from './support/wire.js';
 
 const UNAVAILABLE = 'store unavailable';
 const AVAILABLE = 'store available';
@@ -31,7 +31,7 @@ async function startCountingService(t: Test, url: string, environment: Record<st
     TOKEN_KEYS: 'test:7e05c9b1a2f84d63908be1d75fa3c246',
     ...environment,
   });
-  const send = createWireSender(t, service.url);
+  const send = createSender(t, service.url);
   const get = (address: string) => send('GET', '/posts', { headers: { 'X-Forwarded-For': address } });
   return {
     service,

@@ -2,13 +2,13 @@ import { syncBuiltinESMExports } from 'node:module';
 import zlib, { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { negotiateEncoding } from '../handlers/http/static-content.js';
+import { createSender } from './support/requests.js';
 import { startTestService } from './support/service.js';
-import { createWireSender } from './support/wire.js';
 
 /* The OpenAPI document and the explorer. */
 
 const service = await startTestService(t);
-const send = createWireSender(t, service.url);
+const send = createSender(t, service.url);
 
 t.test('chooses the best encoding that the client accepts', async (t) => {
   for (const [header, expected] of [
@@ -80,7 +80,7 @@ t.test('a failed compression is retried at the next request', async (t) => {
   const { brotliCompress } = zlib;
   t.teardown(() => replaceCompression(brotliCompress));
   const { url } = await startTestService(t);
-  const get = createWireSender(t, url);
+  const get = createSender(t, url);
   const statusOf = async () => (await get('GET', '/openapi.yaml', { headers: { 'Accept-Encoding': 'br' } })).status;
   replaceCompression(() => {
     throw new Error('out of memory');

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { SECRET, samples, png as withMetadata } from '../scripts/contract-test/client/index.js';
 import { pngChunk } from '../scripts/support/png.js';
+import type { TestResponse } from './support/http.js';
 import { listImageNames } from './support/image-store.js';
 import { picture } from './support/picture.js';
 import { scrape } from './support/prometheus.js';
-import type { TestResponse } from './support/requests.js';
 import { startTestService, type TestUser } from './support/service.js';
 
 const PNG_BYTES = samples.png.length;

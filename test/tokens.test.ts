@@ -6,9 +6,8 @@ import t from 'tap';
 import { parseTokenKeys } from '../handlers/config/variables.js';
 import { readOrCreateTokenKeys } from '../handlers/security/token-keys.js';
 import { createTokens } from '../handlers/security/tokens.js';
-import { sessionCookieOf } from './support/requests.js';
+import { createSender, sessionCookieOf } from './support/requests.js';
 import { PASSWORD, startTestService } from './support/service.js';
-import { createWireSender } from './support/wire.js';
 
 const ONE = '9f2c61d07ab84e35b1d6c8f04e7a2953d8b60c1f';
 const TWO = 'uT4mPq9Zr2Lx7Vb1Ns6Kc3Hd8Jf5Gw0Ya1Ee4R';
@@ -62,7 +61,7 @@ t.test('the cookie is Secure if clients reach the service over https', async (t)
     ['an address that is not trusted says https', false, behindProxy, 'https', '127.0.0.2'],
     ['PUBLIC_URL is https', true, service, undefined],
   ] as const) {
-    const send = createWireSender(t, target.url);
+    const send = createSender(t, target.url);
     const options = { headers: proto ? { 'X-Forwarded-Proto': proto } : {}, localAddress };
     const { token, email } = await target.createUser();
     const login = await send('POST', '/auth/login', { json: { email, password: PASSWORD }, ...options });

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import type { HttpOptions } from '../support/http.js';
-import type { TestResponse } from '../support/requests.js';
+import type { HttpOptions, TestResponse } from '../support/http.js';
 import type { registerWith } from '../support/users.js';
 import type { Measurement } from './measurements.js';
 import type { HonestRequest, Observation } from './observe.js';

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import type { TestResponse } from '../support/http.js';
 import { type HttpOptions, sendByHttp } from '../support/http.js';
-import type { TestResponse } from '../support/requests.js';
 import type { Target } from './attack.js';
 
 /*

@@ -5,8 +5,7 @@ import { Agent } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { encodeBody } from '../../scripts/contract-test/client/index.js';
-import { type HttpOptions, sendByHttp } from '../support/http.js';
-import { type TestResponse, toTestResponse } from '../support/requests.js';
+import { type HttpOptions, sendByHttp, type TestResponse, toTestResponse } from '../support/http.js';
 import type { Topology } from './topology.js';
 
 /** The URL of a proxy, and the path of the certificate to trust. */

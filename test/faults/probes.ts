@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Test } from 'tap';
 import type { StoreName } from '../../db/support/errors.js';
+import type { HttpOptions, TestResponse } from '../support/http.js';
 import { picture } from '../support/picture.js';
-import type { RequestOptions, TestResponse } from '../support/requests.js';
 import { befriend, createPost, PASSWORD, type TestService, type TestUser } from '../support/service.js';
 import { drainOutbox } from '../support/store-contents.js';
 import { until } from '../support/until.js';
@@ -48,7 +48,7 @@ export async function createProbes(service: TestService): Promise<OperationProbe
     by: TestUser,
     method: string,
     path: string,
-    { status = 200, ...options }: RequestOptions & { status?: number } = {},
+    { status = 200, ...options }: HttpOptions & { status?: number } = {},
   ): Probe => ({ name, needs, status, send: () => by.send(method, path, options) });
   const username = `u${randomBytes(6).toString('hex')}`;
   const json = { name: 'New', username, email: `${username}@people.example`, password: PASSWORD };

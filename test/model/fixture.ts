@@ -3,9 +3,10 @@ import type { Test } from 'tap';
 import type { StoreName } from '../../db/support/errors.js';
 import type { OperationId } from '../../generated/types.js';
 import { startFaultyStores } from '../faults/faulty-stores.js';
+import type { HttpOptions, TestResponse } from '../support/http.js';
 import { type ServiceProcess, startProcess } from '../support/processes.js';
 import type { Fault, FaultyProxy } from '../support/proxy.js';
-import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
+import { createSender } from '../support/requests.js';
 import { freshStores, onServices } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { ModelMismatchError } from './state.js';
@@ -70,7 +71,7 @@ export class ServiceFixture {
   }
 
   /** Sends a request to the next process. Returns null if that process is killed before it responds. Throws after a timeout. */
-  async send(method: string, path: string, options: RequestOptions): Promise<TestResponse | null> {
+  async send(method: string, path: string, options: HttpOptions): Promise<TestResponse | null> {
     const service = await this.#nextService();
     const timeout = sleep(RESPONSE_TIMEOUT_MS, undefined, { ref: false });
     try {

@@ -2,7 +2,7 @@ import type { StoreName } from '../../db/support/errors.js';
 import type { OperationId } from '../../generated/types.js';
 import { maskSecrets, shorten } from '../../scripts/contract-test/client/index.js';
 import { mulberry32 } from '../../scripts/seed/random.js';
-import type { RequestOptions, TestResponse } from '../support/requests.js';
+import type { HttpOptions, TestResponse } from '../support/http.js';
 import type { ServiceFixture } from './fixture.js';
 import type { Model, User } from './model.js';
 import { type Change, ModelMismatchError, tick } from './state.js';
@@ -19,7 +19,7 @@ export interface Client {
   user: User;
 }
 
-interface StepRequest extends Omit<RequestOptions, 'token'> {
+interface StepRequest extends Omit<HttpOptions, 'token'> {
   /** Defaults to the user's own token. */
   token?: string | undefined;
   /** The stores that the operation needs, besides PostgreSQL. */

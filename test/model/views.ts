@@ -1,4 +1,4 @@
-import type { TestResponse } from '../support/requests.js';
+import type { TestResponse } from '../support/http.js';
 import { type Content, certainlyExists, imageOf, type Model, type Post, type Profile, type User } from './model.js';
 import { ModelMismatchError } from './state.js';
 

@@ -1,7 +1,7 @@
 import { png } from '../../scripts/contract-test/client/index.js';
 import { pngChunk } from '../../scripts/support/png.js';
+import type { HttpOptions } from '../support/http.js';
 import type { Random } from '../support/random.js';
-import type { RequestOptions } from '../support/requests.js';
 import { registerWith } from '../support/users.js';
 import { type CompletedWrite, createThrowingSender, type Read, responseTo } from './facts.js';
 import { now } from './trace.js';
@@ -42,7 +42,7 @@ export class RecordingClient {
   }
 
   /** Sends a write, and records the responses to the reads that `readsOf` returns for its response. */
-  async #write(request: string, options: RequestOptions, readsOf: (body: Post) => Read[]): Promise<void> {
+  async #write(request: string, options: HttpOptions, readsOf: (body: Post) => Read[]): Promise<void> {
     const [method = '', path = ''] = request.split(' ');
     const start = now();
     const { status, body } = await this.#send(method, path, { token: this.#user.token, ...options });

@@ -2,9 +2,9 @@ import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/client/index.js';
 import { needsAllServers } from '../faults/faulty-stores.js';
 import { expectConsistentStores } from '../support/consistency.js';
+import type { TestResponse } from '../support/http.js';
 import { picture } from '../support/picture.js';
 import { type FaultyProxy, startProxy } from '../support/proxy.js';
-import type { TestResponse } from '../support/requests.js';
 import {
   befriend,
   createPost,

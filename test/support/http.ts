@@ -2,11 +2,17 @@ import { once } from 'node:events';
 import http, { type Agent, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import { buffer } from 'node:stream/consumers';
-import { encodeBody, readHeaders } from '../../scripts/contract-test/client/index.js';
-import { type RequestOptions, type TestResponse, toTestResponse } from './requests.js';
+import { encodeBody, type ReceivedResponse, readHeaders } from '../../scripts/contract-test/client/index.js';
 
-export interface HttpOptions extends Omit<RequestOptions, 'headers'> {
+export type TestResponse = ReceivedResponse;
+
+export interface HttpOptions {
+  token?: string | undefined;
+  json?: unknown;
+  form?: Record<string, string | Blob>;
   headers?: OutgoingHttpHeaders;
+  /** A raw body. Its type must be in `headers`. */
+  body?: string | Uint8Array;
   /** `false` sends the request on a new connection of its own. */
   agent?: Agent | false;
   localAddress?: string | undefined;
@@ -54,4 +60,10 @@ export async function sendByHttp(
   return received.has('content-encoding')
     ? { status, headers: received, bytes, body: undefined }
     : toTestResponse(status, received, bytes);
+}
+
+/** Returns a response whose body is parsed if it is JSON. */
+export function toTestResponse(status: number, headers: Headers, bytes: Buffer): TestResponse {
+  const isJson = headers.get('content-type')?.startsWith('application/json');
+  return { status, headers, bytes, body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined };
 }

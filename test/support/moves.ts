@@ -5,8 +5,9 @@ import type { Test } from 'tap';
 import { type BareStores, openBareStores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { samples } from '../../scripts/contract-test/client/index.js';
+import type { HttpOptions } from './http.js';
 import { runCommand } from './processes.js';
-import { createSender, type RequestOptions } from './requests.js';
+import { createSender } from './requests.js';
 import { befriend, createPost, startTestService, type TestService, type TestUser } from './service.js';
 import { emptyGraph, freshDataDirectory, freshStores, silentLog, temporaryDirectory } from './stores.js';
 
@@ -43,7 +44,7 @@ export async function runMove(t: Test, source: NodeJS.ProcessEnv, target: NodeJS
   return runCommand(t, ['move/index', '--to', await writeVariables(t, target)], source);
 }
 
-export const KEYED_POST: RequestOptions = {
+export const KEYED_POST: HttpOptions = {
   form: { title: 'Once', text: 'A text' },
   headers: { 'Idempotency-Key': 'k' },
 };

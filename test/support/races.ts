@@ -2,8 +2,8 @@ import { createServer, request } from 'node:http';
 import pLimit from 'p-limit';
 import type { Test } from 'tap';
 import { expectConsistentStores } from './consistency.js';
+import type { HttpOptions, TestResponse } from './http.js';
 import { listen } from './listen.js';
-import type { RequestOptions, TestResponse } from './requests.js';
 import { LONG_TIMEOUTS, retryWhileBusy, startTestService } from './service.js';
 import { onServices } from './stores.js';
 import { createUserFactory } from './users.js';
@@ -25,7 +25,7 @@ export async function startRaceServices(t: Test) {
   let requestCount = 0;
   let failures: unknown[] = [];
   /** Alternates between the services, so that concurrent requests reach different ones. */
-  const send = async (method: string, path: string, options?: RequestOptions) => {
+  const send = async (method: string, path: string, options?: HttpOptions) => {
     requestCount += 1;
     const service = services[requestCount % services.length] ?? first;
     const response = await retryWhileBusy(() => service.send(method, path, options));

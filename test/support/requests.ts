@@ -1,25 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Test } from 'tap';
 import { type Cookie, parseCookie } from 'undici';
-import {
-  encodeBody,
-  maskSecrets,
-  operationFor,
-  type ReceivedResponse,
-  shorten,
-  violations,
-} from '../../scripts/contract-test/client/index.js';
-
-export type TestResponse = ReceivedResponse;
-
-export interface RequestOptions {
-  token?: string | undefined;
-  json?: unknown;
-  form?: Record<string, string | Blob>;
-  headers?: Record<string, string>;
-  /** A raw body. Its type must be in `headers`. */
-  body?: string | Uint8Array;
-}
+import { maskSecrets, operationFor, shorten, violations } from '../../scripts/contract-test/client/index.js';
+import { type HttpOptions, sendByHttp, type TestResponse } from './http.js';
 
 /** A test, or another object with a method `fail`. */
 type FailureReporter = Pick<Test, 'fail'>;
@@ -30,38 +13,14 @@ type FailureReporter = Pick<Test, 'fail'>;
  */
 export function createSender(t: FailureReporter, url: string) {
   const record = recorderOf(t);
-  return async (method: string, path: string, options: RequestOptions = {}): Promise<TestResponse> => {
-    const { token, headers } = options;
-    const { type, body = null } = await encodeBody(options);
-    const response = await fetch(url + path, {
-      method,
-      redirect: 'manual',
-      headers: {
-        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-        ...(type !== undefined && { 'Content-Type': type }),
-        ...headers,
-      },
-      body,
-    });
-    const result = toTestResponse(response.status, response.headers, Buffer.from(await response.arrayBuffer()));
-    record(() => formatExchange(method, path, options, result));
-    const { pathname, search } = new URL(url + path);
-    expectConformance(t, method, pathname + search, result);
-    return result;
+  return async (method: string, path: string, options: HttpOptions = {}): Promise<TestResponse> => {
+    const response = await sendByHttp(url, method, path, options);
+    record(() => formatExchange(method, path, options, response));
+    const operation = operationFor(method, path.split('?')[0] ?? path);
+    const found = operation ? violations(operation, response) : [];
+    if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: response.body });
+    return response;
   };
-}
-
-/** Returns a response whose body is parsed if it is JSON. */
-export function toTestResponse(status: number, headers: Headers, bytes: Buffer): TestResponse {
-  const isJson = headers.get('content-type')?.startsWith('application/json');
-  return { status, headers, bytes, body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined };
-}
-
-/** Fails the test if a response violates the contract. Ignores requests that match no operation. */
-export function expectConformance(t: FailureReporter, method: string, path: string, response: TestResponse): void {
-  const operation = operationFor(method, path.split('?')[0] ?? path);
-  const found = operation ? violations(operation, response) : [];
-  if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: response.body });
 }
 
 const MAX_PRINTED_EXCHANGES = 5;
@@ -96,7 +55,7 @@ function onFailure(t: FailureReporter, listener: (assertion: string) => void): v
 }
 
 /** Returns a request and its response as text, without tokens or passwords. */
-function formatExchange(method: string, path: string, sent: RequestOptions, { status, body, bytes }: TestResponse) {
+function formatExchange(method: string, path: string, sent: HttpOptions, { status, body, bytes }: TestResponse) {
   const { headers, json, form } = sent;
   const text = typeof sent.body === 'string' ? maskSecrets(sent.body) : undefined;
   const [request, response] = [{ headers, json, form, text }, body ?? `(${bytes.length} bytes)`].map((value) =>

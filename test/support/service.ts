@@ -5,8 +5,9 @@ import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { overloaded } from '../../handlers/errors.js';
 import { startService } from '../../handlers/service.js';
+import type { HttpOptions, TestResponse } from './http.js';
 import { HIGH_RATE_LIMITS } from './processes.js';
-import { createSender, type RequestOptions, type TestResponse } from './requests.js';
+import { createSender } from './requests.js';
 import { freshStores, withClaimedGraph } from './stores.js';
 import { createUserFactory, PASSWORD, type TestUser } from './users.js';
 
@@ -76,7 +77,7 @@ export async function retryWhileBusy(send: () => Promise<TestResponse>): Promise
 
 export async function createPost(
   author: Pick<TestUser, 'send'>,
-  form: RequestOptions['form'] = {},
+  form: HttpOptions['form'] = {},
 ): Promise<components['schemas']['Post']> {
   const { body } = await author.send('POST', '/posts/create', { form: { title: 'A title', text: 'A text', ...form } });
   return body;

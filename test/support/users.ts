@@ -6,7 +6,8 @@ import { createSession } from '../../db/sessions.js';
 import type { Stores } from '../../db/stores.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import type { Tokens } from '../../handlers/security/tokens.js';
-import { createSender, type RequestOptions, type TestResponse } from './requests.js';
+import type { HttpOptions, TestResponse } from './http.js';
+import { createSender } from './requests.js';
 
 /** The password of every test user. It complies with the password policy. */
 export const PASSWORD = 'Quiet-Harbour-27!';
@@ -22,7 +23,7 @@ export interface TestUser {
   email: string;
   token: string;
   /** Sends a request with this user's token. */
-  send(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
+  send(method: string, path: string, options?: HttpOptions): Promise<TestResponse>;
   /** Starts another session of the same account. */
   newSession(): Promise<TestUser>;
 }

@@ -1,21 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { type HttpOptions, sendByHttp } from './http.js';
-import { expectConformance, type TestResponse } from './requests.js';
-
-/** Returns a function that sends requests by `node:http`, and checks responses of operations against the contract. */
-export function createWireSender(t: Test, url: string) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-  t.teardown(() => agent.destroy());
-  return async (method: string, path: string, options: HttpOptions = {}): Promise<TestResponse> => {
-    const response = await sendByHttp(url, method, path, { agent, ...options });
-    expectConformance(t, method, path, response);
-    return response;
-  };
-}
 
 /** Opens a connection for bytes that no HTTP client would send. It is closed when the test ends. */
 export function openConnection(t: Test, url: string, localAddress?: string) {
