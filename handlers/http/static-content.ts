@@ -50,10 +50,7 @@ export function createStaticHandler(
     const encoding = compressible ? negotiateEncoding(accepted) : undefined;
     const pending = variants.get(encoding) ?? encode(encoding);
     variants.set(encoding, pending);
-    const variant = await pending.catch((error) => {
-      variants.delete(encoding);
-      throw error;
-    });
+    const variant = await pending;
     // During a rolling upgrade, a page of another version may request its assets here. Caches must revalidate this response,
     // because it is not the version that the URL names.
     const { version: requested } = request.params as { version?: string };
