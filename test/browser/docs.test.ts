@@ -105,7 +105,8 @@ async function testExplorer() {
       t.equal(await link(tag).getAttribute('href'), `#operations-tag-${tag}`);
     await link('friends').click();
     const y = top('#operations-tag-friends');
-    await until(page, `${y} >= 0 && ${y} < innerHeight`);
+    const bar = `document.querySelector('.bar').getBoundingClientRect().bottom`;
+    await until(page, `${y} >= ${bar} && ${y} < innerHeight`);
   });
 
   t.test('filters operations by tag, path and summary', async (t) => {
@@ -164,6 +165,12 @@ async function testExplorer() {
     await authorize(page, ` Bearer ${token} `);
     await expectUser(t, page, username);
 
+    const placeOfExecute = () =>
+      block(page, 'createPost')
+        .locator('.execute')
+        .evaluate((button) => [button.offsetLeft, button.offsetTop, button.offsetWidth]);
+    await unfold(page, 'createPost');
+    const before = await placeOfExecute();
     const created = await execute(page, 'createPost', async (form) => {
       await parameter(form, 'title').fill('Seen on the way');
       await form
@@ -174,6 +181,11 @@ async function testExplorer() {
     const box = await created.response.boundingBox();
     t.ok(box && box.y > 0 && box.y < 500, 'the response is visible');
     t.equal(await page.getByText('curl -X').isVisible(), false, 'the request is folded');
+    t.same(await placeOfExecute(), before, 'Execute stays where it is');
+    const [copy, code] = await Promise.all(
+      ['.copy-to-clipboard', '.microlight'].map((name) => created.response.locator(name).first().boundingBox()),
+    );
+    t.ok(copy && code && copy.y + copy.height <= code.y, 'the buttons do not cover the response');
     const post = await bodyOf(created.response);
 
     const image = await execute(page, 'getPostImage', (form) => parameter(form, 'filename').fill(post.image));
@@ -246,14 +258,12 @@ async function testExplorer() {
     t.equal(await parameter(image, 'If-None-Match').inputValue(), '');
 
     const codes = () =>
-      image
-        .locator('.responses-table .response:not(.folded)')
-        .evaluateAll((rows) => rows.map((row) => row.dataset.code));
+      image.locator('.responses-table .response').evaluateAll((rows) => rows.map((row) => row.dataset.code));
     t.same(await codes(), ['200', '304']);
-    await image.locator('.folded', { hasText: '404' }).getByRole('button').click();
+    await image.locator('.folded', { hasText: '404' }).locator('summary').click();
     t.same(await codes(), ['200', '304', '404']);
 
-    const about = page.locator('.introduction details');
+    const about = page.locator('.manual');
     t.equal(await about.getByRole('heading', { name: 'Getting started' }).isVisible(), false);
     await about.locator('summary').click();
     t.equal(await about.getByRole('heading', { name: 'Getting started' }).isVisible(), true);
@@ -264,7 +274,10 @@ async function testExplorer() {
     await about.locator('summary').click();
     await create.getByRole('link', { name: 'Images' }).first().click();
     await about.getByRole('heading', { name: 'Images' }).waitFor();
-    t.match(await create.locator('input[type=file]').getAttribute('accept'), 'image/webp');
+    const accepted = await create.locator('input[type=file]').getAttribute('accept');
+    t.match(accepted, 'image/webp');
+    await page.reload();
+    await about.getByRole('heading', { name: 'Images' }).waitFor();
     const schemas = page.locator('#schemas');
     await schemas.getByRole('button', { name: 'Credentials' }).waitFor();
     t.equal(await schemas.getByText('Expand all').first().isVisible(), false, 'only names');
@@ -276,9 +289,9 @@ async function testExplorer() {
     await authorize(page, token);
     await execute(page, 'listPosts');
     for (const id of ['createPost', 'updateProfile', 'getPostImage']) await unfold(page, id);
-    await block(page, 'createPost').locator('.folded button').first().click();
-    await block(page, 'createPost').locator('.headers-fold summary').first().click();
-    await page.locator('.introduction summary').click();
+    for (const text of ['Headers', '400'])
+      await block(page, 'createPost').locator('summary', { hasText: text }).first().click();
+    await page.locator('.manual summary').click();
     await page.locator('#schemas').getByRole('button', { name: 'Registration' }).click();
     t.equal(await page.locator('.response-col_links').locator('visible=true').count(), 0, 'links are for programs');
     const backgrounds = new Set<unknown>();
@@ -292,6 +305,11 @@ async function testExplorer() {
       }
     }
     t.equal(backgrounds.size, 2, 'light and dark differ');
+    await page.emulateMedia({ colorScheme: 'dark', media: 'print' });
+    t.equal(await page.locator('.dark-mode').count(), 0, 'prints dark text');
+    await page.emulateMedia({ media: 'screen' });
+    await page.setViewportSize({ width: 320, height: 900 });
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);
     await openDialog(page);
     t.same(await findAccessibilityProblems(page), [], 'the dialog');
   });

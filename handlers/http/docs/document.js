@@ -15,7 +15,7 @@ export const fastDocument = () => ({
   },
 });
 
-/** Returns a part of a document with all references resolved. References must be local. Circular ones are not resolved. */
+/** Returns a part of a document with all references, such as `#/components/schemas/Id`, resolved. Circular ones are not. */
 function resolveReferences(document, path) {
   const read = (keys) => keys.reduce((value, key) => value?.[key], document);
 
@@ -29,14 +29,8 @@ function resolveReferences(document, path) {
     );
     if ($ref === undefined) return resolved;
     // Swagger UI accepts a resolved object only if it contains the reference as `$$ref`.
-    return { ...resolve(read(readPointer($ref)), [...ancestors, $ref]), ...resolved, $$ref: $ref };
+    return { ...resolve(read($ref.split('/').slice(1)), [...ancestors, $ref]), ...resolved, $$ref: $ref };
   }
 
   return resolve(read(path), []);
-}
-
-/** Returns the keys of a JSON pointer in a URI fragment (RFC 6901 section 6). */
-function readPointer(reference) {
-  const keys = decodeURIComponent(reference).split('/').slice(1);
-  return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

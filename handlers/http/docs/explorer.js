@@ -4,7 +4,7 @@ import { layout } from './layout.js';
 import { responses } from './responses.js';
 import { session } from './session.js';
 
-const dark = matchMedia('(prefers-color-scheme: dark)');
+const dark = matchMedia('screen and (prefers-color-scheme: dark)');
 const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', followScheme);
 followScheme();

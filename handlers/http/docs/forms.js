@@ -29,7 +29,7 @@ export const forms = ({ React }) => {
           return h(
             'label',
             { className: 'field' },
-            h('span', { className: 'visually-hidden' }, name),
+            h('span', null, name),
             h(Form, { ...props, description: placeholder, dispatchInitialValue: prefilled, onChange }),
           );
         },
@@ -43,17 +43,11 @@ export const forms = ({ React }) => {
               onChange: ({ target }) => onChange(target.files[0]),
             });
           return props.schema?.get('maxLength') > MAX_SINGLE_LINE_LENGTH
-            ? h('textarea', { rows: 4, value: props.value ?? '', onChange: ({ target }) => onChange(target.value) })
+            ? h('textarea', { value: props.value ?? '', onChange: ({ target }) => onChange(target.value) })
             : h(Text, { ...props, onChange });
         },
       TextArea: (TextArea) => (props) => h(TextArea, { 'aria-label': 'Request body', ...props }),
-      ExamplesSelect: (Select) => (props) =>
-        h(
-          'label',
-          { className: 'field examples' },
-          h('span', null, 'Example '),
-          h(Select, { ...props, showLabels: false }),
-        ),
+      ExamplesSelect: (Select) => (props) => h('label', null, 'Example ', h(Select, { ...props, showLabels: false })),
     },
     statePlugins: {
       spec: {

@@ -35,21 +35,34 @@ export const layout = ({ React }) => {
         h(
           'span',
           { className: 'user' },
-          h('span', null, 'Logged in as '),
+          'Logged in as ',
           h('strong', null, username),
-          sessionSelectors.usesCookie() && h('span', null, ' by cookie'),
+          sessionSelectors.usesCookie() && ' by cookie',
         ),
       username && h('button', { type: 'button', className: 'btn', onClick: () => sessionActions.logOut() }, 'Log out'),
       h(getComponent('AuthorizeBtnContainer', true)),
     );
   };
 
+  /** The title and the manual, which is the description of the API, with its contents. Links to its sections open it. */
   const Introduction = ({ getComponent, specSelectors }) => {
+    const manual = React.useRef();
     const info = specSelectors.info();
+    const source = info.get('description');
+    React.useEffect(() => {
+      for (const heading of manual.current.querySelectorAll('h2')) heading.id = sectionId(heading.textContent);
+      const showTarget = () => {
+        const target = document.getElementById(location.hash.slice(1));
+        if (manual.current.contains(target)) manual.current.open = true;
+        target?.scrollIntoView();
+      };
+      showTarget();
+      addEventListener('hashchange', showTarget);
+    }, []);
     return h(
       'section',
-      { className: 'introduction' },
-      h('h1', null, info.get('title'), ' ', h('small', null, info.get('version'))),
+      { className: 'info' },
+      h('h1', { className: 'title' }, `${info.get('title')} ${info.get('version')}`),
       h(
         'p',
         null,
@@ -60,44 +73,26 @@ export const layout = ({ React }) => {
         h('a', { href: '/openapi.json' }, 'JSON'),
         '.',
       ),
-      h(getComponent('ExplorerManual', true)),
-    );
-  };
-
-  /** The description of the API, with its contents. Links to its sections open it. */
-  const Manual = ({ getComponent, specSelectors }) => {
-    const details = React.useRef();
-    const source = specSelectors.info().get('description');
-    React.useEffect(() => {
-      const showSection = () => {
-        const headings = [...details.current.querySelectorAll('h2')];
-        const heading = headings.find(({ textContent }) => `#${sectionId(textContent)}` === location.hash);
-        if (!heading) return;
-        details.current.open = true;
-        heading.scrollIntoView();
-      };
-      showSection();
-      addEventListener('hashchange', showSection);
-      return () => removeEventListener('hashchange', showSection);
-    }, []);
-    return h(
-      'details',
-      { className: 'manual', ref: details },
-      h('summary', null, 'About this API'),
       h(
-        'div',
-        null,
+        'details',
+        { className: 'manual', ref: manual },
+        h('summary', null, 'About this API'),
         h(
-          'nav',
-          { 'aria-label': 'Contents' },
-          ...sectionTitles(source).map((title) => h('a', { key: title, href: `#${sectionId(title)}` }, title)),
+          'div',
+          null,
+          h(
+            'nav',
+            { 'aria-label': 'Contents' },
+            ...sectionTitles(source).map((title) => h('a', { key: title, href: `#${sectionId(title)}` }, title)),
+          ),
+          h(getComponent('Markdown', true), { source }),
         ),
-        h(getComponent('Markdown', true), { source }),
       ),
     );
   };
 
-  const Explorer = ({ getComponent, layoutSelectors, specSelectors }) => {
+  const Explorer = (system) => {
+    const { getComponent, layoutSelectors, specSelectors } = system;
     if (!specSelectors.specStr()) {
       const failed = specSelectors.loadingStatus() === 'failed';
       return h('p', { className: 'notice' }, failed ? 'The contract cannot be loaded.' : 'Loading the explorer…');
@@ -106,11 +101,11 @@ export const layout = ({ React }) => {
     return h(
       'div',
       { className: 'swagger-ui', onClickCapture: openInThisTab },
-      h(getComponent('ExplorerBar', true)),
+      h(Bar, system),
       h(
         'main',
         { className: 'wrapper' },
-        h(getComponent('ExplorerIntroduction', true)),
+        h(Introduction, system),
         h(getComponent('errors', true)),
         h(
           'div',
@@ -125,7 +120,7 @@ export const layout = ({ React }) => {
   };
 
   return {
-    components: { Explorer, ExplorerBar: Bar, ExplorerIntroduction: Introduction, ExplorerManual: Manual },
+    components: { Explorer },
     fn: { opsFilter: filterOperations },
     wrapComponents: {
       // In the dialog of Swagger UI, the accessible names of buttons differ from their texts, and one button has no name.
@@ -133,8 +128,7 @@ export const layout = ({ React }) => {
         (Button) =>
         ({ 'aria-label': _, ...props }) =>
           h(Button, props),
-      CloseIcon: (Icon) => (props) =>
-        h(React.Fragment, null, h('span', { className: 'visually-hidden' }, 'Close'), h(Icon, props)),
+      CloseIcon: () => () => h('span', { role: 'img', 'aria-label': 'Close' }, '✕'),
       // Descriptions of operations and fields refer to sections of the manual by their titles.
       Markdown: (Markdown) =>
         function LinkedMarkdown({ source, ...props }) {
@@ -149,8 +143,14 @@ export const layout = ({ React }) => {
         h(Path, { ...props, operationProps: props.operationProps.set('isDeepLinkingEnabled', false) }),
     },
     statePlugins: {
-      // Swagger UI would scroll a linked operation behind the bar. The browser respects the `scroll-padding-top` of the page.
-      layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } },
+      layout: {
+        wrapActions: {
+          // Swagger UI would scroll a linked operation behind the bar. The browser respects the `scroll-padding-top` of the page.
+          scrollToElement: () => (element) => element.scrollIntoView(),
+          // It would also replace a fragment that is the id of an element.
+          parseDeepLinkHash: (parse) => (hash) => hash.startsWith('#/') && parse(hash),
+        },
+      },
     },
   };
 };
