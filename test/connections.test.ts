@@ -97,6 +97,13 @@ t.test('accepts a URL in absolute form, and ignores an unknown expectation', asy
   }
 });
 
+t.test('responds to a URL in absolute form without a valid host with 400 invalid_http', async (t) => {
+  for (const url of ['http:///auth/me', 'http://[::1/auth/me', 'http://x/auth/me#top']) {
+    const response = await write(t, `GET ${url} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    t.match(response, /^HTTP\/1\.1 400 [\s\S]*x-request-id: [\s\S]*connection: close[\s\S]*"code":"invalid_http"/, url);
+  }
+});
+
 t.test('idle connections stay open for longer than common proxies reuse them', async (t) => {
   const { headers } = await fetch(`${service.url}/openapi.yaml`);
   t.equal(headers.get('keep-alive'), 'timeout=72');

@@ -108,6 +108,8 @@ export async function buildServer(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: respondToClientError,
+    // Fastify calls this only for an invalid URL in absolute form, because `rewriteUrl` replaces all other invalid ones.
+    frameworkErrors: respondToInvalidUrl as () => void,
     serverFactory: (listener) =>
       // Node's own response to a missing Host header does not have the format of the contract.
       createServer(
@@ -196,6 +198,12 @@ export async function buildServer(
   // Ignores unknown values of `Expect`, as RFC 9110 section 10.1.1 allows. Node would respond with a 417 without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
   return server;
+}
+
+/** Responds to a URL in absolute form that is not valid, as `respondToClientError` does. No hook has run. */
+function respondToInvalidUrl(_error: Error, { id }: FastifyRequest, reply: FastifyReply): void {
+  const body = { code: 'invalid_http', message: 'The request is not valid HTTP.' };
+  reply.code(400).headers({ 'X-Request-Id': id, Connection: 'close' }).send(body);
 }
 
 /** Records a request in the metrics, and logs it unless it may be part of a flood. */
