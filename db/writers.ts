@@ -1,6 +1,5 @@
 import type { SocialGraph } from './graph/index.js';
 import { type LikeChange, type LikeOutcome, setLikes } from './likes.js';
-import { enqueueImages } from './outbox/pending-images.js';
 import type { Database } from './postgres/index.js';
 import { touchSessions } from './sessions.js';
 import { batched } from './support/batch.js';
@@ -11,8 +10,6 @@ export interface Writers {
   setLike(change: LikeChange): Promise<LikeOutcome>;
   /** Sets `last_used_at` of a session to the current time. */
   touchSession(id: string): Promise<void>;
-  /** Inserts the outbox entry of a pending image, and returns its id. */
-  enqueueImage(name: string): Promise<number>;
 }
 
 /**
@@ -36,6 +33,5 @@ export function createWriters(
       await touchSessions(stores.db, ids);
       return ids.map(() => undefined);
     }, batchOptions('touchSession')),
-    enqueueImage: batched((names) => enqueueImages(stores.db, names), batchOptions('enqueueImage')),
   };
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
 import type { ImageStore } from '../images/index.js';
 import { NOW, secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
@@ -43,8 +42,6 @@ export interface ImageWriteStores {
   db: Database;
   images: ImageStore;
   outbox: Outbox;
-  /** The batched `enqueueImages`: see `writers.ts`. */
-  write: { enqueueImage(name: string): Promise<number> };
 }
 
 /**
@@ -55,25 +52,19 @@ const CLAIM_DEADLINE = secondsFromNow(15 * 60);
 
 /** Stores a file as a pending image. May move the file away from its path. */
 export async function storeImage(
-  { images, write }: ImageWriteStores,
+  { db, images }: ImageWriteStores,
   { path, extension, bytes }: ImageFile,
 ): Promise<PendingImage> {
   const name = `${randomBytes(16).toString('hex')}.${extension}`;
-  const entryId = await write.enqueueImage(name);
+  const { id: entryId } = await db
+    .insertInto('outbox')
+    .values({ kind: 'image', key: name, due_at: CLAIM_DEADLINE })
+    .returning('id')
+    .executeTakeFirstOrThrow();
   failpoint('image enqueued');
   await images.put(name, path);
   failpoint('image stored');
   return { name, bytes, entryId };
-}
-
-/** Inserts an entry for each image, due at the claim deadline. Returns the ids of the entries, in the order of the names. */
-export async function enqueueImages(db: Database, names: readonly string[]): Promise<number[]> {
-  const { rows } = await sql<{ id: number; key: string }>`
-    insert into outbox (kind, key, due_at)
-    select 'image', key, ${CLAIM_DEADLINE} from unnest(${names}::text[]) as key
-    returning id, key`.execute(db);
-  const ids = new Map(rows.map(({ id, key }) => [key, id]));
-  return names.map((name) => ids.get(name) as number);
 }
 
 /**
