@@ -1,7 +1,7 @@
 import type { Abortable } from 'node:events';
 import type { Database } from './postgres/index.js';
 import { authorOf, type PostRow, selectPosts } from './posts.js';
-import { firstLookupOptions, type Readers } from './readers.js';
+import type { Readers } from './readers.js';
 import { batched } from './support/batch.js';
 import { BoundedQueue } from './support/bounded-queue.js';
 import { type Observer, observedBatches } from './support/observer.js';
@@ -80,12 +80,7 @@ export interface Feed {
   readonly largePages: BoundedQueue;
 }
 
-/** @param isEmbedded whether PostgreSQL is embedded */
-export function createFeed(
-  { db, read }: { db: Database; read: Readers },
-  observer: Observer,
-  isEmbedded: boolean,
-): Feed {
+export function createFeed({ db, read }: { db: Database; read: Readers }, observer: Observer): Feed {
   const scans = new BoundedQueue(SCAN_LIMITS);
   const largePages = new BoundedQueue(LARGE_PAGE_LIMITS);
 
@@ -95,7 +90,7 @@ export function createFeed(
       const posts = await readPosts(db, {}, Math.max(...counts));
       return counts.map(() => posts);
     },
-    firstLookupOptions(observer, 'newestPosts', isEmbedded),
+    observedBatches(observer, 'newestPosts'),
   );
 
   const firstSlice = batched(

@@ -16,16 +16,11 @@ export interface Readers extends PostReaders {
   friendsOf(user: number): Promise<readonly number[]>;
 }
 
-/** @param isEmbedded whether PostgreSQL is embedded */
-export function createReaders(
-  { db, graph }: { db: Database; graph: SocialGraph },
-  observer: Observer,
-  isEmbedded: boolean,
-): Readers {
+export function createReaders({ db, graph }: { db: Database; graph: SocialGraph }, observer: Observer): Readers {
   const batchOptions = (name: keyof Readers) => observedBatches(observer, name);
   const relations = batched((queries: RelationsQuery[]) => readRelations(graph, queries), batchOptions('relations'));
   return {
-    session: batched((ids) => findSessions(db, ids), firstLookupOptions(observer, 'session', isEmbedded)),
+    session: batched((ids) => findSessions(db, ids), batchOptions('session')),
     account: batched((ids) => findAccounts(db, ids), batchOptions('account')),
     postIfPublicOrOwn: batched(
       (queries: PostQuery[]) => findPostsPublicOrOwn(db, queries),
@@ -37,13 +32,3 @@ export function createReaders(
     friends: friendsLookup(relations),
   };
 }
-
-/**
- * Returns the options of `batched` for the first lookups of a request. The embedded PostgreSQL runs one statement at a time, so
- * a second batch would only be smaller, as would the batches of the later lookups of the same requests. On a server, a
- * statement that hangs should not delay all requests.
- */
-export const firstLookupOptions = (observer: Observer, name: string, isEmbedded: boolean) => ({
-  ...observedBatches(observer, name),
-  ...(isEmbedded && { maxInFlight: 1 }),
-});

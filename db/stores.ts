@@ -179,13 +179,13 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   closers.add(outbox.stop);
   closers.add(startPurging(stores.db, log).stop);
   closers.add(() => closing.abort());
-  const read = createReaders(stores, observer, !config.postgres);
+  const read = createReaders(stores, observer);
   return {
     ...stores,
     outbox,
     read,
     write: createWriters(stores, observer),
-    feed: createFeed({ db: stores.db, read }, observer, !config.postgres),
+    feed: createFeed({ db: stores.db, read }, observer),
     embedded,
     verified,
     close: closers.close,

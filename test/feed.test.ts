@@ -234,7 +234,7 @@ t.test('friendships are read after the posts: a post created after a friendship 
       relations: (query: RelationsQuery) => endFriendshipAfter(read.relations(query)),
       friendsOf: (id: number) => endFriendshipAfter(read.friendsOf(id)),
     };
-    const { readFeed } = createFeed({ db, read: { ...read, [lookup]: lookups[lookup] } }, noopObserver, false);
+    const { readFeed } = createFeed({ db, read: { ...read, [lookup]: lookups[lookup] } }, noopObserver);
     const { posts } = await readFeed(friend.id, page);
     t.ok(isEnded);
     t.notMatch(JSON.stringify(posts), /Secret/, path);

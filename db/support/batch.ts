@@ -9,15 +9,13 @@ import { StoreUnavailableError } from './errors.js';
  */
 
 /** With two, the store can work on one batch while the other is in transit. With more, each batch would only be smaller. */
-const DEFAULT_MAX_IN_FLIGHT = 2;
+const MAX_IN_FLIGHT = 2;
 
 /** Limits the size of the arrays that are passed to a statement, and the time for which a batch delays the next calls. */
 const DEFAULT_MAX_BATCH_SIZE = 500;
 
 interface BatchOptions {
   maxBatchSize?: number;
-  /** The maximum number of batches in progress. */
-  maxInFlight?: number;
   /** Called with the number of calls in a batch when the batch starts. */
   onBatch?(size: number): void;
 }
@@ -36,14 +34,14 @@ interface PendingCall<Key, Value> {
  */
 export function batched<Key, Value>(
   load: (keys: Key[]) => Promise<readonly Value[]>,
-  { maxBatchSize = DEFAULT_MAX_BATCH_SIZE, maxInFlight = DEFAULT_MAX_IN_FLIGHT, onBatch }: BatchOptions = {},
+  { maxBatchSize = DEFAULT_MAX_BATCH_SIZE, onBatch }: BatchOptions = {},
 ): (key: Key) => Promise<Value> {
   const pending: PendingCall<Key, Value>[] = [];
   let inFlight = 0;
   let scheduled = false;
 
   function schedule() {
-    if (scheduled || inFlight >= maxInFlight || pending.length === 0) return;
+    if (scheduled || inFlight >= MAX_IN_FLIGHT || pending.length === 0) return;
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
