@@ -243,6 +243,17 @@ t.test('the command', async (t) => {
   });
 
   await t.test(
+    'says nothing about a store that it does not need',
+    { skip: !onServices && 'needs Neo4j' },
+    async (t) => {
+      const { email } = await createUser();
+      const environment = { ...service.environment, NEO4J_URI: 'bolt://127.0.0.1:1', LOG_LEVEL: 'info' };
+      const { code, output } = await runCommand(t, ['admin/index', 'accounts', 'show', email], environment);
+      t.match({ code, output }, { code: 0, output: /^id / });
+    },
+  );
+
+  await t.test(
     'works while the service is stopped',
     { skip: onServices && 'connects itself in any case' },
     async (t) => {
