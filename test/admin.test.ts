@@ -87,7 +87,9 @@ t.test('ends the sessions of an account, or of all', async (t) => {
 t.test('a disabled account cannot log in, and its content stays visible', async (t) => {
   const [user, reader] = [await createUser(), await createUser()];
   const post = await createPost(user);
-  t.match(await actions.disableAccount({ account: user.email }), { disabled_at: /^2/, sessions: 0 });
+  const { disabled_at, sessions } = await actions.disableAccount({ account: user.email });
+  t.match({ disabled_at, sessions }, { disabled_at: /^2/, sessions: 0 });
+  t.same((await actions.disableAccount({ account: user.email })).disabled_at, disabled_at, 'the first time');
   t.equal((await me(user.token)).status, 401);
   const responses = [await login(user.email), await login(user.email, WRONG_PASSWORD)];
   t.same(
@@ -214,6 +216,10 @@ t.test('the command', async (t) => {
     const { body } = await user.send('POST', '/posts/create', { form: { title: 'T', text: 'Text' } });
     const json = await admin('posts', 'show', String(body.id), '--json');
     t.match(JSON.parse(json.output), { id: body.id, author_id: user.id, text: 'Text' });
+    const escapes = { form: { title: '\u001B[2JClear\u009Bm', text: 'a\u202Eb\nc' } };
+    const { body: hostile } = await user.send('POST', '/posts/create', escapes);
+    const { output: lines } = await admin('posts', 'show', String(hostile.id));
+    t.match(lines, / \[2JClear m\ntext +a b c\n/, 'no control character of a user reaches the terminal');
   });
 
   await t.test('refuses bad input with one line and exit code 2', async (t) => {
@@ -235,6 +241,17 @@ t.test('the command', async (t) => {
     t.equal(await countActions(), before + 1, 'the service counts it, whichever process has done it');
     t.match(await admin('accounts', 'show', String(user.id)), { code: 2, output: ONE_LINE });
   });
+
+  await t.test(
+    'says nothing about a store that it does not need',
+    { skip: !onServices && 'needs Neo4j' },
+    async (t) => {
+      const { email } = await createUser();
+      const environment = { ...service.environment, NEO4J_URI: 'bolt://127.0.0.1:1', LOG_LEVEL: 'info' };
+      const { code, output } = await runCommand(t, ['admin/index', 'accounts', 'show', email], environment);
+      t.match({ code, output }, { code: 0, output: /^id / });
+    },
+  );
 
   await t.test(
     'works while the service is stopped',

@@ -1,4 +1,4 @@
-import type { Expression } from 'kysely';
+import { type Expression, sql } from 'kysely';
 import { usernameKey } from '../accounts.js';
 import { NOW } from '../postgres/clock.js';
 import type { Database } from '../postgres/index.js';
@@ -103,10 +103,11 @@ export const resetPassword = (db: Database, id: number, passwordHash: string): P
   changeAndEndSessions(db, id, { password_hash: passwordHash });
 
 /**
- * Disables an account, which ends all its sessions, or enables it again. Returns false if the account does not exist.
+ * Disables an account, which ends all its sessions, or enables it again. An account that is disabled already keeps the time.
+ * Returns false if the account does not exist.
  */
 export const setDisabled = (db: Database, id: number, disabled: boolean): Promise<boolean> =>
-  changeAndEndSessions(db, id, { disabled_at: disabled ? NOW : null });
+  changeAndEndSessions(db, id, { disabled_at: disabled ? sql<string>`coalesce(disabled_at, ${NOW})` : null });
 
 /** The new token version makes a login fail whose password was checked before this change: see `createSession`. */
 function changeAndEndSessions(

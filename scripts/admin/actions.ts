@@ -33,7 +33,8 @@ export async function withResult<Name extends keyof AdminActions>(
   const config = readConfig(process.env);
   requireDatabase(config.stores);
   const log = createLogger(config, process.stderr);
-  const stores = await openStores(config.stores, log).catch((error): undefined => {
+  // The result, or one line, says what is wrong with a store that the action needs.
+  const stores = await openStores(config.stores, log.child({}, { level: 'error' })).catch((error): undefined => {
     if (!(error instanceof DataDirectoryInUseError) || config.stores.postgres) throw error;
   });
   if (!stores) {

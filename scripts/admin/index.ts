@@ -1,7 +1,7 @@
-import { createInterface } from 'node:readline/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AccountDetails, PostDetails } from '../../db/admin/accounts.js';
 import { archivePath, writeArchiveFile } from '../support/archive-file.js';
+import { askYes } from '../support/ask.js';
 import { integerFrom, runCommand } from '../support/command.js';
 import { UsageError } from '../support/command-error.js';
 import { createServiceCommand } from '../support/service-command.js';
@@ -23,7 +23,8 @@ const isJson = () => command.opts<{ json?: boolean }>().json === true;
 /** Prints a result: as JSON if `--json` is given, otherwise as this text. */
 const print = (result: object, text: string) => console.log(isJson() ? JSON.stringify(result) : text);
 
-const cell = (value: unknown) => (value === null ? '-' : String(value).replace(/\s+/g, ' '));
+/** Formats a value in one line. Texts of users may contain escape sequences, which would control the terminal. */
+const cell = (value: unknown) => (value === null ? '-' : String(value).replace(/[\s\p{Cc}\p{Cf}]+/gu, ' '));
 
 /** Formats an object as lines with the names of its fields and their values. */
 function describe(fields: object): string {
@@ -53,9 +54,8 @@ const describeAccounts = (accounts: readonly AccountDetails[]) =>
 async function confirm(question: string): Promise<void> {
   if (command.opts<{ yes?: boolean }>().yes) return;
   if (!process.stdin.isTTY) throw new UsageError(`${question} Without a terminal, confirm with --yes`);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`${question} [y/N] `).finally(() => terminal.close());
-  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('Nothing was changed');
+  if (!(await askYes(question, { input: process.stdin, output: process.stderr })))
+    throw new UsageError('Nothing was changed');
 }
 
 const parseId = (text: string): number => {

@@ -20,7 +20,9 @@ export async function checkMachine(config: Config): Promise<CheckRow[]> {
 }
 
 async function checkDirectory(root: string): Promise<Finding> {
-  const { uid, mode } = await stat(root);
+  const stats = await stat(root);
+  if (!stats.isDirectory()) return failed(`${root} is not a directory`);
+  const { uid, mode } = stats;
   const description = `${root}: mode ${(mode & 0o777).toString(8)}, owner ${uid}`;
   const user = process.getuid?.() ?? uid;
   if (uid === user) return ok(description);

@@ -88,12 +88,15 @@ function lookUp(document: unknown, reference: string): unknown {
 /**
  * Returns the operations of a document.
  *
- * @throws CommandError if an operation lacks a property that the service relies on
+ * @throws CommandError if an operation lacks a property that the service relies on, or has the id of another one
  */
 export function operationsOf(document: Document): Operation[] {
+  const ids = new Set<string>();
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => method in item).map((method) => {
       const raw = item[method] as RawOperation;
+      if (ids.has(raw.operationId)) throw new CommandError(`Two operations have the operationId ${raw.operationId}`);
+      ids.add(raw.operationId);
       if (!RATE_LIMITS.includes(raw['x-rate-limit'])) {
         throw new CommandError(`${raw.operationId}: x-rate-limit must be one of ${RATE_LIMITS.join(', ')}`);
       }

@@ -29,7 +29,8 @@ t.test('every command refuses a wrong option, and prints its usage, description 
 });
 
 t.test('commands that need the packages for development say so if these are not installed', async (t) => {
-  for (const name of ['dev', 'generate', 'test']) t.match(scripts[name], /^npm run --silent require-dev && /, name);
+  for (const name of ['dev', 'generate', 'check', 'test'])
+    t.match(scripts[name], /^npm run --silent require-dev && /, name);
   const check = (cwd: string) => spawnSync('sh', ['-c', scripts['require-dev'] ?? ''], { cwd, encoding: 'utf8' });
   t.match(check('.'), { status: 0, stderr: '' });
   t.match(check(await temporaryDirectory(t)), { status: 1, stderr: ONE_LINE });

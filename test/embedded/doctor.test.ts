@@ -1,4 +1,4 @@
-import { chown, readdir } from 'node:fs/promises';
+import { chown, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { expectRows, row, runDoctor } from '../support/doctor.js';
@@ -20,6 +20,12 @@ t.test('finds nothing wrong with embedded stores, and changes nothing', async (t
 t.test('accepts a data directory that the first start will create', async (t) => {
   const DATA_DIR = join(await temporaryDirectory(t), 'new', 'data');
   await expectRows(t, { DATA_DIR }, { 'free disk space': { result: 'ok' } });
+});
+
+t.test('refuses a data directory that is a file', async (t) => {
+  const DATA_DIR = join(await temporaryDirectory(t), 'file');
+  await writeFile(DATA_DIR, '');
+  await expectRows(t, { DATA_DIR }, { DATA_DIR: row('failed', /is not a directory$/) });
 });
 
 t.test('exits with 2 for an invalid configuration', async (t) => {
