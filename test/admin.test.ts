@@ -234,7 +234,9 @@ t.test('the command', async (t) => {
 
   await t.test('asks before a deletion, and needs --yes without a terminal', async (t) => {
     const remove = ['accounts', 'delete', user.email];
-    t.match(await admin(...remove), { code: 2, output: /--yes/ });
+    const { id, username, email } = user;
+    const question = `Delete the account @${username} (id ${id}, ${email}) with all its content?`;
+    t.match(await admin(...remove), { code: 2, output: `${question} Without a terminal, confirm with --yes` });
     const countActions = async () => Number(/^operator_actions (\d+)/m.exec(await metrics())?.[1]);
     const before = await countActions();
     t.match(await admin(...remove, '--yes'), { code: 0, output: `Deleted account ${user.id}` });

@@ -58,6 +58,16 @@ async function confirm(question: string): Promise<void> {
     throw new UsageError('Nothing was changed');
 }
 
+/** Asks about an account. The question shows which one it is. @throws UsageError as `confirm`, or if it does not exist */
+async function confirmFor(account: string, question: (name: string) => string): Promise<void> {
+  if (command.opts<{ yes?: boolean }>().yes) return;
+  let name = '';
+  await withResult('showAccount', { account }, ({ id, username, email }) => {
+    name = `@${username} (id ${id}, ${email})`;
+  });
+  await confirm(question(name));
+}
+
 const parseId = (text: string): number => {
   const id = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(id)) throw new InvalidArgumentError('It must be an id.');
@@ -102,7 +112,7 @@ accounts
 
 forAccount(accounts, 'reset-password', 'Sets and prints a random password, and ends all sessions.').action(
   async (account: string) => {
-    await confirm(`Replace the password of ${account} and end all sessions?`);
+    await confirmFor(account, (name) => `Replace the password of ${name} and end all sessions?`);
     await withResult('resetPassword', { account }, (reset) => print(reset, describe(reset)));
   },
 );
@@ -114,7 +124,8 @@ accounts
   .option('--all', 'ends the sessions of all accounts, for example after a restore')
   .action(async (account: string | undefined, { all = false }: { all?: boolean }) => {
     if ((account === undefined) !== all) throw new UsageError('Name an account, or give --all');
-    await confirm(all ? 'End the sessions of all accounts?' : `End all sessions of ${account}?`);
+    if (account === undefined) await confirm('End the sessions of all accounts?');
+    else await confirmFor(account, (name) => `End all sessions of ${name}?`);
     await withResult('endSessions', account === undefined ? {} : { account }, (result) =>
       print(result, `Ended ${result.ended} sessions.`),
     );
@@ -130,7 +141,7 @@ forAccount(accounts, 'enable', 'Allows the logins of a disabled account again.')
 
 forAccount(accounts, 'delete', 'Deletes an account with its posts, images, likes and friendships.').action(
   async (account: string) => {
-    await confirm(`Delete the account ${account} with all its content?`);
+    await confirmFor(account, (name) => `Delete the account ${name} with all its content?`);
     await withResult('deleteAccount', { account }, (deleted) =>
       print(deleted, `Deleted account ${deleted.id} (@${deleted.username}).`),
     );
