@@ -246,11 +246,12 @@ async function testS3(endpoint: string): Promise<void> {
   });
 
   await t.test('a slow reader does not make the store unavailable', async (t) => {
-    const images = await openImages(t, { timeoutMs: 300 });
+    const images = await openImages(t, { timeoutMs: 1500 });
     const bytes = randomBytes(LARGE_BYTES);
     for (const size of [LARGE_BYTES, 40_000]) {
       const stream = await openStream(images, await put(images, bytes.subarray(0, size)));
-      await sleep(900);
+      // Longer than the timeout of a call.
+      await sleep(2000);
       t.ok(bytes.subarray(0, size).equals(await buffer(stream)), `${size} bytes`);
     }
   });
