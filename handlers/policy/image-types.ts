@@ -114,9 +114,10 @@ async function describeFileType(head: Uint8Array): Promise<string | undefined> {
   // Loaded on demand because files are rarely rejected.
   const { fileTypeFromBuffer } = await import('file-type');
   const type = await fileTypeFromBuffer(head).catch(() => undefined);
+  // The library recognizes an SVG only as XML, and only with an XML declaration.
+  if ((!type || type.ext === 'xml') && Buffer.from(head).includes('<svg')) return 'SVG';
   // The library skips byte-order marks and ID3 tags, so it may detect an accepted type although `detectImageType` does not.
   // A message such as "must be a PNG, not PNG" would be confusing.
   if (!type || imageTypes.some(({ mediaType }) => mediaType === canonicalType(type.mime))) return undefined;
-  // An SVG with an XML declaration is recognized only as XML.
-  return type.ext === 'xml' && Buffer.from(head).includes('<svg') ? 'SVG' : type.ext.toUpperCase();
+  return type.ext.toUpperCase();
 }

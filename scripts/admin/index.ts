@@ -127,7 +127,7 @@ accounts
     if (account === undefined) await confirm('End the sessions of all accounts?');
     else await confirmFor(account, (name) => `End all sessions of ${name}?`);
     await withResult('endSessions', account === undefined ? {} : { account }, (result) =>
-      print(result, `Ended ${result.ended} sessions.`),
+      print(result, `Sessions ended: ${result.ended}.`),
     );
   });
 

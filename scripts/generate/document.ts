@@ -91,6 +91,7 @@ function lookUp(document: unknown, reference: string): unknown {
  * @throws CommandError if an operation lacks a property that the service relies on, or has the id of another one
  */
 export function operationsOf(document: Document): Operation[] {
+  if (!document?.paths) throw new CommandError('The document has no paths');
   const ids = new Set<string>();
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => method in item).map((method) => {

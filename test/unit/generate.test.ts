@@ -12,4 +12,5 @@ t.test('mistakes in the contract are named in a sentence', async (t) => {
     [{ '/a': { $ref: '#/components/a' } }, '$ref: #/components/a does not exist in the document'],
   ] as const)
     t.throws(() => operations(paths), { code: 'command_error', message });
+  t.throws(() => operationsOf(resolveReferences(null)), { code: 'command_error' }, 'an empty document');
 });
