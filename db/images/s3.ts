@@ -28,6 +28,7 @@ export interface S3Options {
 /** S3 responded with an error. Unlike the SDK's errors, it does not contain the access key or the signed request. */
 class S3ResponseError extends Error {
   override readonly name = 'S3ResponseError';
+
   constructor(
     readonly status: number,
     readonly code: string,

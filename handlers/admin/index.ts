@@ -31,7 +31,6 @@ import { hashPassword } from '../security/password-hashing.js';
 /** An action was given something that it cannot use, such as the name of an account that does not exist. */
 export class AdminInputError extends Error {
   override readonly name = 'AdminInputError';
-
   readonly code = 'admin_input';
 }
 

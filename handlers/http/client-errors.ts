@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ERROR_STATUSES, type ErrorCode } from '../error-codes.js';
 import { createLogLimit } from './log-limit.js';
 import { currentResponseOf } from './pipelining.js';
@@ -15,8 +15,12 @@ const respondedSockets = new WeakSet<Socket>();
 
 const mayLog = createLogLimit('client errors omitted');
 
-/** The responses to errors of Node and to CONNECT, by the code of the error. All other errors result in a 400. */
-const RESPONSES: Record<string, [code: ErrorCode, message: string]> = {
+type ClientError = readonly [code: ErrorCode, message: string];
+
+const INVALID_HTTP: ClientError = ['invalid_http', 'The request is not valid HTTP.'];
+
+/** The responses to errors of Node and to CONNECT, by the code of the error. All other errors result in `INVALID_HTTP`. */
+const RESPONSES: Record<string, ClientError> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long to arrive.'],
   CONNECT: ['invalid_http', 'This server is not a proxy.'],
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The request line and headers are too large.'],
@@ -55,7 +59,7 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
     return;
   }
   const id = randomUUID();
-  const [code, message] = RESPONSES[error.code ?? ''] ?? ['invalid_http', 'The request is not valid HTTP.'];
+  const [code, message] = RESPONSES[error.code ?? ''] ?? INVALID_HTTP;
   const status = ERROR_STATUSES[code];
   if (mayLog(this)) this.log.info({ reqId: id, status, code: error.code }, 'client error');
   respondedSockets.add(socket);
@@ -73,6 +77,12 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
   );
   // Node no longer applies timeouts to this socket, so a client could keep it open.
   destroyAfterDelay(socket);
+}
+
+/** Responds to a URL in absolute form that is not valid, as `respondToClientError` does. No hook has run. */
+export function respondToInvalidUrl(_: Error, { id }: FastifyRequest, reply: FastifyReply): void {
+  const [code, message] = INVALID_HTTP;
+  reply.code(ERROR_STATUSES[code]).headers({ 'X-Request-Id': id, Connection: 'close' }).send({ code, message });
 }
 
 /**

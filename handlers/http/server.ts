@@ -18,7 +18,7 @@ import type { Metrics } from '../metrics/index.js';
 import { isDecodable } from '../percent-encoding.js';
 import { acceptBodies } from './bodies.js';
 import { limitDrain } from './body-bytes.js';
-import { delayClose, refuseConnect, respondToClientError } from './client-errors.js';
+import { delayClose, refuseConnect, respondToClientError, respondToInvalidUrl } from './client-errors.js';
 import { limitConnections, readConnectionLimits } from './connections.js';
 import { registerCors } from './cors.js';
 import { isFromUntrustedOrigin } from './cross-site.js';
@@ -198,12 +198,6 @@ export async function buildServer(
   // Ignores unknown values of `Expect`, as RFC 9110 section 10.1.1 allows. Node would respond with a 417 without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
   return server;
-}
-
-/** Responds to a URL in absolute form that is not valid, as `respondToClientError` does. No hook has run. */
-function respondToInvalidUrl(_error: Error, { id }: FastifyRequest, reply: FastifyReply): void {
-  const body = { code: 'invalid_http', message: 'The request is not valid HTTP.' };
-  reply.code(400).headers({ 'X-Request-Id': id, Connection: 'close' }).send(body);
 }
 
 /** Records a request in the metrics, and logs it unless it may be part of a flood. */

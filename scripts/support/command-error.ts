@@ -1,13 +1,11 @@
 /** An argument of a command cannot be used. The command exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
-
   readonly code = 'usage_error';
 }
 
 /** An error that the user of a command can fix. It is printed without its stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-
   readonly code = 'command_error';
 }
