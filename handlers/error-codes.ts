@@ -76,7 +76,7 @@ export const FIELD_MESSAGES = {
 
   unsupported_image: 'must be a JPEG, PNG, GIF, WebP or AVIF image',
   image_type_mismatch: 'must match its declared media type',
-  too_many_pixels: 'must be at most 16,384 pixels on each side and 100,000,000 pixels in total',
+  too_many_pixels: 'must have at most 268,435,456 pixels in total',
   damaged_image: 'contains metadata that cannot be removed, because the structure of the file cannot be parsed',
 
   unexpected_body: 'must be empty, because this operation takes no body',

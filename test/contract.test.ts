@@ -2,6 +2,7 @@ import t from 'tap';
 import { serializers } from '../generated/serializers.js';
 import type { FieldProblem } from '../handlers/errors.js';
 import { type ContractOperation, contract } from '../scripts/contract-test/client/index.js';
+import { PNG_SIGNATURE, pngHeader } from '../scripts/support/png.js';
 import { picture } from './support/picture.js';
 import { createPost, PASSWORD, startTestService } from './support/service.js';
 
@@ -51,6 +52,12 @@ t.test('messages name the limits of openapi.yaml, and the type of a file', async
       '/posts/create',
       { form: { title, text, image: new Blob(['%PDF-1.7']) } },
       'image must be a JPEG, PNG, GIF, WebP or AVIF image, not PDF',
+    ],
+    [
+      'POST',
+      '/posts/create',
+      { form: { title, text, image: new Blob([PNG_SIGNATURE, pngHeader(16_385, 16_384)]) } },
+      'image must have at most 268,435,456 pixels in total',
     ],
     ...['', '<?xml version="1.0"?>\n'].map(
       (declaration) =>

@@ -145,11 +145,36 @@ t.test('keeps only the orientation of Exif, whatever integer type it has', async
     const broken = tiff(6).fill(0, 4, 8);
     await expectCleaned(t, `${kind}, a broken directory`, build(broken), build(...nothing));
   }
+  const turned = tiff(6, { minimal: true });
   for (const [kind, build] of Object.entries(builders).filter(([kind]) => kind !== 'avif')) {
-    const second = build(tiff(6), tiff(3, { minimal: true }));
-    await expectCleaned(t, `${kind}, a second block`, second, build(tiff(6, { minimal: true })));
-    if (kind === 'jpeg') await expectCleaned(t, 'jpeg, an upright block first', build(tiff(1), tiff(6)), build());
+    await expectCleaned(t, `${kind}, a second block`, build(tiff(6), tiff(3, { minimal: true })), build(turned));
+    for (const upright of [tiff(1), tiff(undefined), tiff(1).subarray(0, 8)])
+      await expectCleaned(t, `${kind}, an upright block first`, build(upright, tiff(6)), build());
+    for (const headless of ['', SECRET, 'II*', 'Exif\0\0'])
+      await expectCleaned(t, `${kind}, ${headless} first`, build(Buffer.from(headless), tiff(6)), build(turned));
   }
+});
+
+t.test('keeps the prefix of Exif, because it decides which programs use the orientation', async (t) => {
+  const prefixed = (data: Buffer, prefix = 'Exif\0\0') => Buffer.concat([Buffer.from(prefix), data]);
+  const [full, upright, turned] = [tiff(6), tiff(1), tiff(6, { minimal: true })];
+  const anyFill = (data: Buffer) => jpeg([segment(0xe1, prefixed(data, 'Exif\0x'))]);
+  await expectCleaned(t, 'jpeg, another fill byte', anyFill(full), anyFill(turned));
+  await expectCleaned(t, 'jpeg, no prefix', jpeg([segment(0xe1, turned), app1(turned)]), jpeg([app1(turned)]));
+  const pngOf = (...exif: Buffer[]) => png(...exif.map((data) => pngChunk('eXIf', data)));
+  await expectCleaned(t, 'png', pngOf(prefixed(full)), pngOf(prefixed(turned)));
+  await expectCleaned(t, 'png, upright', pngOf(prefixed(upright), turned), samples.png);
+  const webpOf = (exif: Buffer) => riff(vp8x(8), webpImage, webpChunk('EXIF', exif));
+  await expectCleaned(t, 'webp', webpOf(prefixed(full)), webpOf(prefixed(turned)));
+  // An AVIF states the position of the TIFF header.
+  const avifOf = (...exif: Buffer[]) =>
+    avif([
+      { type: 'av01', data: 'x' },
+      { type: 'Exif', data: Buffer.concat(exif) },
+    ]);
+  const left = avifOf(Buffer.alloc(4), turned, Buffer.alloc(prefixed(full).length - turned.length));
+  for (const offset of [0, 6])
+    await expectCleaned(t, `avif, offset ${offset}`, avifOf(Buffer.from([0, 0, 0, offset]), prefixed(full)), left);
 });
 
 t.test('removes metadata from a PNG', async (t) => {
@@ -173,6 +198,17 @@ t.test('removes metadata from a GIF', async (t) => {
   })) {
     await expectCleaned(t, what, gif(...shown.flatMap((one) => [extension, one])), gif(...shown));
   }
+  const loops = (...blocks: string[]) =>
+    ['NETSCAPE2.0', 'ANIMEXTS1.0'].map((name) => gifExtension(0xff, name, ...blocks));
+  const [count, buffer, control] = ['\x01\0\0', '\x02\0\0\0\x01', '\x01\x0a\0\0'];
+  await expectUnchanged(t, 'a repeat count and a buffer', gif(...loops(count, buffer)));
+  for (const block of [SECRET, `\x03${SECRET}`, `${count}${SECRET}`, `${buffer}${SECRET}`, '\0', 'x'.repeat(255)]) {
+    await expectCleaned(t, 'in a repeat count', gif(...loops(block, count, block, block)), gif(...loops(count)));
+    const controls = [gifExtension(0xf9, control, block), gifExtension(0xf9, control)] as const;
+    await expectCleaned(t, 'after the delay of a frame', gif(controls[0]), gif(controls[1]));
+  }
+  const end = insertBeforeEnd(samples.gif, 1, gifExtension(0xff, 'NETSCAPE2.0', count, SECRET));
+  await expectCleaned(t, 'in a repeat count that is cut short', end.subarray(0, -4), end.subarray(0, -14));
   await expectUnchanged(t, 'without an end', samples.gif.subarray(0, -1));
   await expectUnchanged(t, 'cut short within a frame', samples.gif.subarray(0, -3));
 });
@@ -181,6 +217,12 @@ t.test('removes metadata from a WebP', async (t) => {
   const frame = (...chunks: Buffer[]) => webpChunk('ANMF', Buffer.concat([Buffer.alloc(16), webpImage, ...chunks]));
   await expectCleaned(t, 'unknown', riff(vp8x(0), webpChunk('MAKR', SECRET), webpImage), riff(vp8x(0), webpImage));
   await expectCleaned(t, 'without VP8X', riff(webpImage, webpChunk('EXIF', tiff(6))), riff(webpImage));
+  const [exif, turned] = [tiff(6), tiff(6, { minimal: true })].map((data) => webpChunk('EXIF', data)) as [
+    Buffer,
+    Buffer,
+  ];
+  const withoutFlag = riff(vp8x(0x04), webpImage, exif, webpChunk('XMP ', SECRET));
+  await expectCleaned(t, 'Exif that the flags do not declare', withoutFlag, riff(vp8x(0), webpImage, turned));
   const maker = webpChunk('MAKR', SECRET);
   await expectCleaned(t, 'in a frame', riff(vp8x(2), frame(maker), frame(maker)), riff(vp8x(2), frame(), frame()));
 });
@@ -282,7 +324,9 @@ t.test('removes metadata next to stray bytes in a JPEG', async (t) => {
     const tooLong = jpeg([withLength(metadata, 1), maker]);
     await expectCleaned(t, `${kind}, a length that includes the next marker`, tooLong, samples.jpeg);
     const endless = Buffer.concat([samples.jpeg.subarray(0, -2), withLength(metadata, 999)]);
-    await expectCleaned(t, `${kind}, a length beyond the end`, endless, samples.jpeg.subarray(0, -2));
+    await expectCleaned(t, `${kind}, a length beyond the end`, endless, samples.jpeg);
+    const withoutEnd = Buffer.concat([samples.jpeg.subarray(0, -2), metadata, Buffer.alloc(3)]);
+    await expectCleaned(t, `${kind} instead of the end`, withoutEnd, samples.jpeg);
   }
   for (const length of [0, 1, 2]) {
     const [comment, table] = [segment(0xfe, SECRET), segment(0xc4, SECRET)];
@@ -438,6 +482,21 @@ t.test('removes nothing if stripping is disabled, and still rejects too many pix
     t.strictSame(await clean(bytes, false), bytes);
   }
   t.equal(await clean(Buffer.from(samples.gif).fill(0xff, 6, 10), false), 'too_many_pixels');
+  // The dimensions of a track are in pixels and 65,536ths. Boxes may be longer than their fields.
+  for (const [version, place] of [
+    [0, 76],
+    [1, 88],
+  ] as const) {
+    for (const [width, isAccepted] of [
+      [16_384, true],
+      [16_385, false],
+    ] as const) {
+      const fields = Buffer.concat([Buffer.alloc(place - 4), u16(width), u16(0), u16(16_384), u16(0), Buffer.alloc(8)]);
+      const track = box('trak', fullBox('tkhd', version, fields));
+      const sequence = avif([{ type: 'av01', data: 'x' }], { moov: [box('moov', track)] });
+      t.strictSame(await clean(sequence), isAccepted ? sequence : 'too_many_pixels', `version ${version}, ${width}`);
+    }
+  }
 });
 
 t.test('rejects metadata in more than 5000 pieces, or in a file of more than 50,000 elements', async (t) => {

@@ -1,7 +1,7 @@
 import { type Box, BoxWalk } from './boxes.js';
 import type { Edit } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
-import { EMPTY_TIFF, reduceExif } from './exif.js';
+import { EMPTY_TIFF, findTiff, reduceExif } from './exif.js';
 
 /** The types of top-level boxes that the image needs. */
 const keptTypes = new Set(['ftyp', 'styp', 'meta', 'mdat', 'moov', 'moof', 'mfra', 'sidx']);
@@ -76,11 +76,11 @@ function cleanMovie(walk: BoxWalk, movie: Box, mediaData: readonly Box[]): void 
     const isUnknownTrack = type === 'hdlr' && !keptHandlers.has(ascii(dataAt + 8));
     if (isUnknownTrack) throw new UnreadableImageError('There is a track of an unknown type', true);
     if (headerTypes.has(type)) {
-      const timesEnd = dataAt + (bytes[dataAt] === 1 ? 20 : 12);
-      if (end < (type === 'tkhd' ? dataAt + 84 : timesEnd))
+      const [timesEnd, sizeAt] = bytes[dataAt] === 1 ? [dataAt + 20, dataAt + 88] : [dataAt + 12, dataAt + 76];
+      if (end < (type === 'tkhd' ? sizeAt + 8 : timesEnd))
         throw new UnreadableImageError('A header is truncated', true);
       walk.overwrite(dataAt + 4, timesEnd);
-      if (type === 'tkhd') checkDimensions(bytes.readUInt16BE(end - 8), bytes.readUInt16BE(end - 4));
+      if (type === 'tkhd') checkDimensions(bytes.readUInt16BE(sizeAt), bytes.readUInt16BE(sizeAt + 4));
     }
     // A `meta` box without items has text.
     const hasItems = type === 'meta' && ascii(dataAt + 8) === 'hdlr' && ascii(dataAt + 20) === 'pict';
@@ -200,7 +200,7 @@ function readExtents(walk: BoxWalk, { dataAt, end }: Box, idat: Box | undefined)
  */
 function reduceExifItem(bytes: Buffer, start: number, end: number): Buffer | undefined {
   if (end - start < 4 + EMPTY_TIFF.length) return undefined;
-  const tiffAt = start + 4 + bytes.readUInt32BE(start);
+  const tiffAt = findTiff(bytes, start + 4 + bytes.readUInt32BE(start), end) ?? end;
   const tiff = reduceExif(bytes, tiffAt, end);
   // If the TIFF is already reduced, only the bytes before its header are removed.
   if (tiff === undefined) return Buffer.concat([Buffer.alloc(4), bytes.subarray(tiffAt, end)]);

@@ -14,22 +14,30 @@ const integerSizes = new Map([
   [9, 4],
 ]);
 
-/** The bytes that precede the TIFF structure in a JPEG, and sometimes in other formats. */
-export const EXIF_PREFIX = 'Exif\0\0';
-
 /** A TIFF structure without entries. */
 export const EMPTY_TIFF = Buffer.from('MM\0*\0\0\0\x08\0\0\0\0\0\0', 'latin1');
+
+/** The number of bytes that precede the TIFF header in a JPEG, and sometimes in other formats: "Exif\0" and a fill byte. */
+export const PREFIX_BYTES = 6;
+
+/**
+ * Returns the position of the TIFF header of an Exif block, or undefined if it has none. Decoders use the first block with a
+ * header, so a later one must not take effect when the first one is removed.
+ */
+export function findTiff(bytes: Buffer, block: number, end: number): number | undefined {
+  const at = bytes.toString('latin1', block, block + 5) === 'Exif\0' ? block + PREFIX_BYTES : block;
+  return ['II*\0', 'MM\0*'].includes(bytes.toString('latin1', at, Math.min(at + 4, end))) ? at : undefined;
+}
 
 /**
  * Returns the replacement for an Exif block, which is a TIFF structure (TIFF 6.0 section 2): a block with only the
  * orientation, or no bytes if the image is upright or the orientation cannot be read. Returns undefined if the block needs no
- * change, because it contains only the orientation.
+ * change, because it contains only the orientation. Keeps the prefix: some programs need it, others ignore a block with it.
  */
-export function reduceExif(bytes: Buffer, start: number, end: number): Buffer | undefined {
-  if (end - start < HEADER_BYTES) return NO_BYTES;
-  const byteOrder = bytes.readUInt32BE(start);
-  const isLittle = byteOrder === 0x49492a00;
-  if (!isLittle && byteOrder !== 0x4d4d002a) return NO_BYTES;
+export function reduceExif(bytes: Buffer, block: number, end: number): Buffer | undefined {
+  const start = findTiff(bytes, block, end);
+  if (start === undefined || end - start < HEADER_BYTES) return NO_BYTES;
+  const isLittle = bytes[start] === 0x49;
   const read = (at: number, length: number) => (isLittle ? bytes.readUIntLE(at, length) : bytes.readUIntBE(at, length));
   const directory = start + read(start + 4, 4);
   if (directory < start + HEADER_BYTES || directory + 2 > end) return NO_BYTES;
@@ -46,8 +54,9 @@ export function reduceExif(bytes: Buffer, start: number, end: number): Buffer | 
     minimal[isLittle ? 4 : 7] = HEADER_BYTES;
     minimal[isLittle ? 8 : 9] = 1;
     bytes.copy(minimal, HEADER_BYTES + 2, at, at + 8 + size);
-    if (bytes.subarray(start, end).equals(minimal)) return undefined;
-    return orientation === 1 ? NO_BYTES : minimal;
+    const reduced = Buffer.concat([bytes.subarray(block, start), minimal]);
+    if (bytes.subarray(block, end).equals(reduced)) return undefined;
+    return orientation === 1 ? NO_BYTES : reduced;
   }
   return NO_BYTES;
 }

@@ -11,8 +11,11 @@ const TRAILER = 0x3b;
 const GRAPHIC_CONTROL = 0xf9;
 const APPLICATION = 0xff;
 
+const COLOR_PROFILE = 'ICCRGBG1012';
 /** The application extensions to keep: the repeat count of an animation, which has two names, and the color profile. */
-const keptApplications = ['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012'];
+const keptApplications = ['NETSCAPE2.0', 'ANIMEXTS1.0', COLOR_PROFILE];
+/** The sizes of the sub-blocks to keep of the repeat count, by their first byte: 1 for the count, 2 for the buffer. */
+const repeatSizes = [undefined, 3, 5];
 
 /**
  * Walks a GIF (CompuServe GIF89a) block by block. Keeps only those extensions that affect how frames are shown. As decoders do,
@@ -36,7 +39,7 @@ export function walkGif(bytes: Buffer): Edit[] {
       at = skipSubBlocks(bytes, codeSizeAt(bytes, start) + 1);
     } else {
       at = skipSubBlocks(bytes, start + 2);
-      if (start < bytes.length && !isKeptExtension(bytes, start)) walk.replace(start, at);
+      if (start < bytes.length) cleanExtension(walk, start, at);
     }
   }
   if (!hasImage) throw new UnreadableImageError('There is no image');
@@ -65,11 +68,18 @@ function findBlock(bytes: Buffer, start: number, hasImage: boolean): number {
   return bytes.length;
 }
 
-/** Returns whether to keep the extension at a position. */
-function isKeptExtension(bytes: Buffer, at: number): boolean {
-  if (bytes[at + 1] === GRAPHIC_CONTROL) return true;
-  if (bytes[at + 1] !== APPLICATION || bytes[at + 2] !== 11) return false;
-  return keptApplications.includes(bytes.toString('latin1', at + 3, at + 14));
+/** Removes an extension, or those of its sub-blocks that decoders ignore. */
+function cleanExtension(walk: Walk, start: number, end: number): void {
+  const { bytes } = walk;
+  const [label, length = 0] = bytes.subarray(start + 1, end);
+  const name = label === APPLICATION && length === 11 ? bytes.toString('latin1', start + 3, start + 14) : '';
+  if (label !== GRAPHIC_CONTROL && !keptApplications.includes(name)) walk.replace(start, end);
+  else if (name !== COLOR_PROFILE) {
+    for (let next: number, at = start + 3 + length; at < end - 1; at = next) {
+      next = Math.min(at + 1 + (bytes[at] as number), end);
+      if (!name || bytes[at] !== repeatSizes[bytes[at + 1] as number]) walk.replace(at, next);
+    }
+  }
 }
 
 /** Returns the position after a series of sub-blocks, which the end of the file may truncate. */

@@ -1,6 +1,6 @@
 import { type Edit, NO_BYTES, Walk } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
-import { EXIF_PREFIX, reduceExif } from './exif.js';
+import { findTiff, PREFIX_BYTES, reduceExif } from './exif.js';
 
 const SOI = 0xd8;
 const EOI = 0xd9;
@@ -28,15 +28,16 @@ export function walkJpeg(bytes: Buffer): Edit[] {
   let hasFrame = false;
   let hasScan = false;
   let hasExif = false;
-  for (let at = 2; at < bytes.length; ) {
+  for (let at = 2; ; ) {
     walk.countElement();
     const start = findMarker(bytes, at);
     walk.removeStrayBytes(at, start);
     const marker = bytes[start + 1];
     if (marker === undefined || marker === EOI || marker === SOI) {
       if (marker === EOI) walk.removeStrayBytes(start + 2, bytes.length);
-      // Another image, although this one has no end marker.
-      if (marker === SOI) walk.replace(start, bytes.length, Buffer.from([0xff, EOI]));
+      // Another image or removed bytes are in the place of the end marker.
+      else if (marker === SOI || walk.edits.at(-1)?.end === start)
+        walk.replace(start, bytes.length, Buffer.from([0xff, EOI]));
       break;
     }
     const length = start + HEAD_BYTES > bytes.length ? 0 : bytes.readUInt16BE(start + 2);
@@ -46,11 +47,11 @@ export function walkJpeg(bytes: Buffer): Edit[] {
     at = end;
     if (marker >= APP0) {
       const segmentEnd = Math.min(end, bytes.length);
-      const replacement = reduceSegment(bytes, start, segmentEnd, hasExif);
+      const content = start + HEAD_BYTES;
+      const isExif = marker === APP1 && findTiff(bytes, content, segmentEnd) === content + PREFIX_BYTES;
+      const replacement = reduceSegment(bytes, start, segmentEnd, isExif && !hasExif);
       if (replacement) walk.replace(start, segmentEnd, replacement);
-      // Decoders use the first block, so a later one must not take effect when the first one is removed.
-      if (marker === APP1 && bytes.toString('latin1', start + HEAD_BYTES, start + HEAD_BYTES + 5) === 'Exif\0')
-        hasExif = true;
+      hasExif ||= isExif;
     } else if (marker === SOS) {
       if (hasFrame && end <= bytes.length) hasScan = true;
       at = findMarker(bytes, end);
@@ -85,7 +86,7 @@ const isFrameHeader = (marker: number) =>
  * Returns the replacement for an application, comment or reserved segment: no bytes to remove it, or undefined if it needs no
  * change.
  */
-function reduceSegment(bytes: Buffer, start: number, end: number, hasExif: boolean): Buffer | undefined {
+function reduceSegment(bytes: Buffer, start: number, end: number, isFirstExif: boolean): Buffer | undefined {
   const marker = bytes[start + 1];
   const content = start + HEAD_BYTES;
   const name = bytes.toString('latin1', content, Math.min(content + 12, end));
@@ -99,12 +100,8 @@ function reduceSegment(bytes: Buffer, start: number, end: number, hasExif: boole
     if (end - start <= ADOBE_BYTES) return undefined;
     return createSegment(APP14, bytes.subarray(content, start + ADOBE_BYTES));
   }
-  if (marker === APP1 && name.startsWith('Exif\0') && !hasExif) {
-    const tiff = reduceExif(bytes, content + EXIF_PREFIX.length, end);
-    if (tiff === undefined) return undefined;
-    if (tiff.length > 0) return createSegment(APP1, Buffer.concat([Buffer.from(EXIF_PREFIX), tiff]));
-  }
-  return NO_BYTES;
+  const exif = isFirstExif ? reduceExif(bytes, content, end) : NO_BYTES;
+  return exif && exif.length > 0 ? createSegment(APP1, exif) : exif;
 }
 
 function createSegment(marker: number, content: Buffer): Buffer {

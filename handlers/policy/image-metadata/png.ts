@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { type Edit, NO_BYTES, Walk } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
-import { reduceExif } from './exif.js';
+import { findTiff, reduceExif } from './exif.js';
 
 const SIGNATURE_BYTES = 8;
 const HEAD_BYTES = 8;
@@ -48,10 +48,11 @@ export function walkPng(bytes: Buffer): Edit[] {
       break;
     }
     if (!keptTypes.has(type)) {
-      const tiff: Buffer | undefined =
-        type === 'eXIf' && !hasExif ? reduceExif(bytes, at + HEAD_BYTES, end - CRC_BYTES) : NO_BYTES;
-      if (tiff) walk.replace(at, end, tiff.length > 0 ? createChunk('eXIf', tiff) : NO_BYTES);
-      hasExif ||= tiff?.length !== 0;
+      const [data, dataEnd] = [at + HEAD_BYTES, end - CRC_BYTES];
+      const isExif = type === 'eXIf' && findTiff(bytes, data, dataEnd) !== undefined;
+      const exif = isExif && !hasExif ? reduceExif(bytes, data, dataEnd) : NO_BYTES;
+      if (exif) walk.replace(at, end, exif.length > 0 ? createChunk('eXIf', exif) : NO_BYTES);
+      hasExif ||= isExif;
     }
     at = end;
   }

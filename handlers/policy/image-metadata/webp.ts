@@ -1,6 +1,6 @@
 import { type Edit, NO_BYTES, removedBytes, Walk } from './edits.js';
 import { checkDimensions, UnreadableImageError } from './errors.js';
-import { EXIF_PREFIX, reduceExif } from './exif.js';
+import { findTiff, reduceExif } from './exif.js';
 
 const HEADER_BYTES = 12;
 const HEAD_BYTES = 8;
@@ -25,6 +25,7 @@ export function walkWebp(bytes: Buffer): Edit[] {
   const isExtended = typeOf(bytes, HEADER_BYTES) === 'VP8X';
   let hasImage = false;
   let hasExif = false;
+  let clearedFlags = HAS_EXIF | HAS_XMP;
   let at = HEADER_BYTES;
   while (at + HEAD_BYTES <= statedEnd) {
     walk.countElement();
@@ -34,11 +35,14 @@ export function walkWebp(bytes: Buffer): Edit[] {
     hasImage ||= ['ANMF', 'VP8 ', 'VP8L'].includes(type);
     if (!keptTypes.has(type)) {
       // Without a VP8X chunk, an Exif chunk is removed completely, because readers would not use its orientation.
-      const replacement: Buffer | undefined =
-        type === 'EXIF' && isExtended && !hasExif ? reduceExifChunk(bytes, at) : NO_BYTES;
+      const [data, dataEnd] = [at + HEAD_BYTES, Math.min(at + HEAD_BYTES + bytes.readUInt32LE(at + 4), bytes.length)];
+      const isExif = type === 'EXIF' && isExtended && findTiff(bytes, data, dataEnd) !== undefined;
+      const exif = isExif && !hasExif ? reduceExif(bytes, data, dataEnd) : NO_BYTES;
       // The end of the file may cut the chunk short. The claimed end then counts for the size, as for a chunk that is kept.
-      if (replacement) walk.replace(at, end, replacement);
-      hasExif ||= replacement?.length !== 0;
+      if (exif)
+        walk.replace(at, end, exif.length > 0 ? Buffer.concat([Buffer.from(type), u32(exif.length), exif]) : exif);
+      if (exif?.length !== 0) clearedFlags = HAS_XMP;
+      hasExif ||= isExif;
     }
     at = end;
   }
@@ -49,8 +53,7 @@ export function walkWebp(bytes: Buffer): Edit[] {
   walk.replace(4, 8, u32(newSize));
   if (isExtended) {
     const flagsAt = HEADER_BYTES + HEAD_BYTES;
-    const flags = (bytes.readUInt8(flagsAt) & ~(HAS_EXIF | HAS_XMP)) | (hasExif ? HAS_EXIF : 0);
-    walk.replace(flagsAt, flagsAt + 1, Buffer.from([flags]));
+    walk.replace(flagsAt, flagsAt + 1, Buffer.from([bytes.readUInt8(flagsAt) & ~clearedFlags]));
   }
   return walk.edits;
 }
@@ -96,20 +99,6 @@ function walkFrame(walk: Walk, frame: number, frameEnd: number): void {
   walk.removeStrayBytes(at, limit);
   const removed = removedBytes(edits.slice(count));
   if (removed > 0) walk.replace(frame + 4, frame + HEAD_BYTES, u32(frameEnd - frame - HEAD_BYTES - removed));
-}
-
-/** Returns the replacement for an `EXIF` chunk: empty if the chunk must be removed, undefined if it needs no change. */
-function reduceExifChunk(bytes: Buffer, at: number): Buffer | undefined {
-  const data = at + HEAD_BYTES;
-  const end = Math.min(data + bytes.readUInt32LE(at + 4), bytes.length);
-  // Some programs add the prefix that only JPEG requires.
-  const hasPrefix = bytes.toString('latin1', data, data + EXIF_PREFIX.length) === EXIF_PREFIX;
-  const start = hasPrefix ? data + EXIF_PREFIX.length : data;
-  const reduced = reduceExif(bytes, start, end);
-  // If the TIFF is already reduced, a new chunk is needed only to remove the prefix.
-  const tiff = reduced === undefined && hasPrefix ? bytes.subarray(start, end) : reduced;
-  if (!tiff || tiff.length === 0) return tiff;
-  return Buffer.concat([Buffer.from('EXIF'), u32(tiff.length), tiff]);
 }
 
 /** Returns a 32-bit little-endian integer. */

@@ -57,6 +57,8 @@ const [jpegComment, pngText, gifComment] = [
   gifExtension(0xfe, SECRET),
 ];
 
+const loopingGif = gif(gifExtension(0xff, 'NETSCAPE2.0', '\x01\0\0'));
+
 /** A WebP with XMP that states its size wrongly. */
 const webpOfWrongSize = riff(vp8x(0x04), webpImage, webpChunk('XMP ', SECRET));
 webpOfWrongSize.writeUInt32LE(webpOfWrongSize.length - 7, 4);
@@ -83,7 +85,7 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
     // Decoders skip stray bytes, and take the end of the file for the end of the image.
     [Buffer.concat([samples.jpeg.subarray(0, 2), jpegComment, latin1('\0'), samples.jpeg.subarray(2)]), samples.jpeg],
     [jpeg([latin1('stray'), jpegComment], [latin1('stray'), exif(tiff(1))]), samples.jpeg],
-    [Buffer.concat([samples.jpeg.subarray(0, -2), jpegComment]).subarray(0, -1), samples.jpeg.subarray(0, -2)],
+    [Buffer.concat([samples.jpeg.subarray(0, -2), jpegComment]).subarray(0, -1), samples.jpeg],
   ],
   'image/png': [
     ...['tEXt', 'zTXt', 'iTXt', 'tIME'].flatMap((type): [Buffer, Buffer][] => {
@@ -103,6 +105,7 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
     [insertBeforeEnd(samples.gif, 1, gifExtension(0xff, 'XMP DataXMP', SECRET)), samples.gif],
     withTrailer(samples.gif),
     [gif(latin1('stray'), gifComment), samples.gif],
+    [gif(gifExtension(0xff, 'NETSCAPE2.0', SECRET, '\x01\0\0', SECRET)), loopingGif],
     [insertBeforeEnd(samples.gif, 1, Buffer.concat([latin1('stray'), gifComment])), samples.gif],
     [insertBeforeEnd(samples.gif, 1, gifComment).subarray(0, -4), samples.gif.subarray(0, -1)],
   ],
@@ -130,7 +133,7 @@ const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
   [png(pngChunk('iCCP', 'profile\0\0data')), 'image/png'],
   [riff(vp8x(0x30), webpChunk('ICCP', 'profile'), webpChunk('ALPH', 'data'), webpImage), 'image/webp'],
   [riff(vp8x(0x02), webpChunk('ANIM', 'data'), webpChunk('ANMF', webpFrame)), 'image/webp'],
-  [gif(gifExtension(0xff, 'NETSCAPE2.0', '\x01\0\0')), 'image/gif'],
+  [loopingGif, 'image/gif'],
   [gif(gifExtension(0xff, 'ICCRGBG1012', 'profile')), 'image/gif'],
   [avif([PICTURE], { properties: [box('irot', '\x01'), box('imir', '\x01')] }), 'image/avif'],
 ];
@@ -178,9 +181,12 @@ const ORIENTED: [orientation: number, bytes: Buffer, type: string][] = [
   [3, jpeg([exif(tiff(3, { little: true, type: 1, size: 1 }))]), 'image/jpeg'],
   [6, jpeg([exif(tiff(6, { little: true, type: 4, size: 4 }))]), 'image/jpeg'],
   [8, jpeg([latin1('stray'), exif(tiff(8, { little: true, type: 9, size: 4 }))]), 'image/jpeg'],
+  // A block without a TIFF header is no Exif.
+  [6, jpeg([exif(latin1('')), exif(tiff(6))]), 'image/jpeg'],
   [8, png(pngChunk('eXIf', tiff(8))), 'image/png'],
   [6, riff(vp8x(0x08), webpImage, webpChunk('EXIF', tiff(6, { little: true }))), 'image/webp'],
   // Some programs write the prefix that only JPEG requires.
+  [7, png(pngChunk('eXIf', Buffer.concat([latin1('Exif\0\0'), tiff(7)]))), 'image/png'],
   [5, riff(vp8x(0x08), webpImage, webpChunk('EXIF', Buffer.concat([latin1('Exif\0\0'), tiff(5)]))), 'image/webp'],
 ];
 
@@ -205,7 +211,7 @@ async function uploadAndDownload({ submit, user }: Uploader, bytes: Buffer, type
 export const metadataRules = [
   ...formRules(
     'metadata.removed',
-    'removes metadata that identifies people or places from JPEG, PNG, GIF and WebP (XMP, IPTC, comments, thumbnails, text and time chunks), and bytes after the end of an image of any type, also behind stray bytes that decoders skip, or if the end of the file is missing. Everything else stays unchanged.',
+    'removes metadata that identifies people or places from JPEG, PNG, GIF and WebP (XMP, IPTC, comments, thumbnails, text and time chunks), and bytes after the end of an image of any type, also behind stray bytes that decoders skip, or if the end of the file is missing (a JPEG then gets its end marker). Everything else stays unchanged.',
     async (uploader) => {
       for (const [type, cases] of Object.entries(WITH_METADATA)) {
         const declared = [type, 'image/*', 'Application/Octet-Stream; a=b'];
