@@ -22,18 +22,21 @@ t.test('every block of commands is run by a test, or marked with the reason why 
         section,
       );
     else t.ok(NOT_RUN[mark], commands);
+    // Otherwise packages that the operator installs later in this shell are not readable for the user of the service.
+    if (commands.includes('umask')) t.match(commands, /^\(\numask 077\n[^)]*^\)$/m, section);
   }
   const marked = blocks.filter(({ mark }) => mark !== '');
   t.ok(marked.length <= 3, 'few blocks are not run');
 });
 
-t.test('every alert links to a section of the runbook', async (t) => {
+t.test('every alert links to a section of the runbook that names it', async (t) => {
   const rules = readFileSync('scripts/deploy/prometheus/alerts.yaml', 'utf8');
-  const linked = [...rules.matchAll(/runbook_url: (\S+)#(\S+)/g)];
+  const linked = [...rules.matchAll(/alert: (\w+)$.*?runbook_url: (\S+)#(\S+)/gms)];
   t.ok(linked.length > 8);
-  const titles = [...page.matchAll(/^## (.*)$/gm)].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
-  for (const [, path, anchor = ''] of linked) {
+  const sections = page.split(/^## /m);
+  for (const [, alert, path, anchor = ''] of linked) {
     t.equal(path, RUNBOOK);
-    t.ok(titles.includes(anchor), anchor);
+    const section = sections.find((text) => text.toLowerCase().replaceAll(' ', '-').startsWith(`${anchor}\n`));
+    t.match(section, `\`${alert}\``, `${alert} in ${anchor}`);
   }
 });

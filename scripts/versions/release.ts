@@ -1,23 +1,24 @@
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { createCommand, runCommand } from '../support/command.js';
+import { CommandError } from '../support/command-error.js';
 import { RELEASED_FILE } from './compare.js';
 
 const CHANGELOG = '.github/CHANGELOG.md';
 
-/** Records the contract, sets the version of the service, and gives the unreleased changes this version and today's date. */
-async function release(version: string): Promise<void> {
-  await promisify(execFile)('npm', ['version', version, '--no-git-tag-version']);
-  const date = new Date().toISOString().slice(0, 10);
+/** Records the contract, and gives the unreleased entry of the changelog today's date and the version of the contract. */
+async function release(): Promise<void> {
   const changes = await readFile(CHANGELOG, 'utf8');
-  await writeFile(CHANGELOG, changes.replace('## Unreleased\n', `## Unreleased\n\n## ${version} - ${date}\n`));
-  await writeFile(RELEASED_FILE, `${JSON.stringify(parse(await readFile('openapi.yaml', 'utf8')))}\n`);
+  const document = parse(await readFile('openapi.yaml', 'utf8'));
+  const date = new Date().toISOString().slice(0, 10);
+  const dated = changes.replace(/^(## \S+ - )unreleased$/m, `$1${date}\n\nContract ${document.info.version}.`);
+  if (dated === changes) throw new CommandError(`${CHANGELOG} has no unreleased entry`);
+  await writeFile(CHANGELOG, dated);
+  await writeFile(RELEASED_FILE, `${JSON.stringify(document)}\n`);
 }
 
 await runCommand(
-  createCommand('release', 'Releases the service: records openapi.yaml, and updates package.json and the changelog.')
-    .argument('<version>', 'the version of the service, such as 2.1.0')
-    .action(release),
+  createCommand('release', 'Releases the service: records openapi.yaml, and dates the entry of the changelog.').action(
+    release,
+  ),
 );

@@ -34,42 +34,55 @@ function whyNotDeployable(): string | false {
   return needsAllServers.skip;
 }
 
+/** Starts Caddy on free ports. It stops when the test ends. */
+export async function startCaddy(
+  t: Test,
+  environment: NodeJS.ProcessEnv,
+  configuration = join('scripts', 'deploy', 'Caddyfile'),
+) {
+  const [httpPort, httpsPort, metricsPort] = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
+  const directory = await temporaryDirectory(t);
+  const args = ['run', '--adapter', 'caddyfile', '--config', configuration];
+  const started = [/serving initial configuration/, /certificate obtained successfully/];
+  await startProgram(t, 'caddy', args, started, {
+    PATH: process.env.PATH,
+    SITE: 'localhost',
+    BIND: '127.0.0.1',
+    HTTP_PORT: String(httpPort),
+    HTTPS_PORT: String(httpsPort),
+    METRICS_PORT: String(metricsPort),
+    CADDY_ADMIN: 'off',
+    HOME: directory,
+    XDG_DATA_HOME: directory,
+    XDG_CONFIG_HOME: directory,
+    ...environment,
+  });
+  return {
+    /** The URL of the proxy. */
+    url: `https://localhost:${httpsPort}`,
+    /** Where the proxy reports its metrics. */
+    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
+    /** The path of the root certificate of the proxy's own certificate authority. */
+    certificate: join(directory, 'caddy', 'pki', 'authorities', 'local', 'root.crt'),
+  };
+}
+
 export type Topology = Awaited<ReturnType<typeof startTopology>>;
 
 /** Creates fresh stores, and starts the proxy, but no process behind it. Everything stops when the test ends. */
 export async function startTopology(t: Test, environment: NodeJS.ProcessEnv) {
   const stores = await freshStores(t);
   await claimGraphFor(stores);
-  const ports: string[] = [];
-  while (ports.length < 5) ports.push(String(await findFreePort()));
-  const [port = '', opsPort = '', httpPort, httpsPort, metricsPort] = ports;
-  const directory = await temporaryDirectory(t);
-  const args = ['run', '--adapter', 'caddyfile', '--config', join('scripts', 'deploy', 'Caddyfile')];
-  const started = [/serving initial configuration/, /certificate obtained successfully/];
-  await startProgram(t, 'caddy', args, started, {
-    PATH: process.env.PATH,
-    SITE: 'localhost',
-    BIND: '127.0.0.1',
-    HTTP_PORT: httpPort,
-    HTTPS_PORT: httpsPort,
-    METRICS_PORT: metricsPort,
-    CADDY_ADMIN: 'off',
+  const [port, opsPort] = [String(await findFreePort()), String(await findFreePort())];
+  const proxy = await startCaddy(t, {
     UPSTREAMS: HOSTS.map((host) => `${host}:${port}`).join(' '),
     OPS_PORT: opsPort,
     TRUST_PROXY: LOAD_BALANCER_ADDRESS,
-    HOME: directory,
-    XDG_DATA_HOME: directory,
-    XDG_CONFIG_HOME: directory,
   });
   return {
-    /** The URL of the proxy. */
-    url: `https://localhost:${httpsPort}`,
+    ...proxy,
     /** The operations port, the same for all processes. */
     opsPort,
-    /** Where the proxy reports its metrics. */
-    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
-    /** The path of the root certificate of the proxy's own certificate authority. */
-    certificate: join(directory, 'caddy', 'pki', 'authorities', 'local', 'root.crt'),
     /** Starts a process on the first or second address. Its variables are those of `environment` at this moment. */
     start(index: number, entry = script('start')): Promise<ServiceProcess> {
       const variables = {

@@ -76,8 +76,10 @@ const needsOasdiff = { skip: !isOasdiffBuilt() && 'needs oasdiff, which npm run 
 
 for (const [kind, cases] of Object.entries(CHANGES)) {
   t.test(`classifies changes as ${kind}`, needsOasdiff, async (t) => {
+    // The patterns that are known to be compatible are so since this release.
+    const released = await writeChanged(t, ({ info }) => Object.assign(info, { version: '2.0.0' }));
     for (const [what, change] of Object.entries(cases)) {
-      const { changes } = await compare(RELEASED_FILE, await writeChanged(t, change));
+      const { changes } = await compare(released, await writeChanged(t, change));
       const isBreaking = changes.some(({ breaking }) => breaking);
       t.equal(isBreaking ? 'breaking' : changes.length > 0 ? 'adding' : 'none', kind, what);
     }
@@ -112,15 +114,33 @@ t.test('the version matches the changes', async (t) => {
   t.throws(() => versionProblem('1.0', '1.0.0', []));
 });
 
-t.test('a release names its version in package.json and the changelog, and records the contract', async (t) => {
+const CHANGELOG = '.github/CHANGELOG.md';
+
+t.test('the top entry of the changelog is the version of the service, and no other entry is unreleased', async (t) => {
+  const entries = [...(await readFile(CHANGELOG, 'utf8')).matchAll(/^## (.*)$/gm)].map(([, title = '']) => title);
+  const [top = '', ...others] = entries.map((title) => title.split(' - '));
+  const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+  const locked = JSON.parse(await readFile('package-lock.json', 'utf8'));
+  t.same([top[0], locked.version, locked.packages[''].version], [version, version, version]);
+  t.match(top[1], /^(unreleased|\d{4}-\d\d-\d\d)$/);
+  for (const [, date] of others) t.match(date, /^\d{4}-\d\d-\d\d$/);
+});
+
+t.test('a release dates the unreleased entry of the changelog, once, and records the contract', async (t) => {
   const directory = await temporaryDirectory(t);
-  const read = (name: string) => readFile(join(directory, name), 'utf8');
-  for (const name of ['package.json', 'package-lock.json', 'openapi.yaml', '.github/CHANGELOG.md'])
-    await cp(name, join(directory, name));
-  await cp(RELEASED_FILE, join(directory, RELEASED_FILE));
-  const release = resolve('.build/scripts/versions/release.js');
-  await promisify(execFile)(process.execPath, [release, '99.0.0'], { cwd: directory });
-  t.equal(JSON.parse(await read('package.json')).version, '99.0.0');
-  t.match(await read('.github/CHANGELOG.md'), /^## Unreleased\n\n## 99\.0\.0 - \d{4}-\d\d-\d\d\n\n### /m);
-  t.same(JSON.parse(await read(RELEASED_FILE)), parse(await readFile('openapi.yaml', 'utf8')));
+  const file = (name: string) => join(directory, name);
+  await cp('openapi.yaml', file('openapi.yaml'));
+  await cp(RELEASED_FILE, file(RELEASED_FILE));
+  await cp(CHANGELOG, file(CHANGELOG));
+  await writeFile(file(CHANGELOG), '# Changelog\n\n## 2.0.0 - unreleased\n\n- a\n\n## 1.0.0 - 2026-11-21\n');
+  const release = () =>
+    promisify(execFile)(process.execPath, [resolve('.build/scripts/versions/release.js')], { cwd: directory });
+  await release();
+  const document = parse(await readFile('openapi.yaml', 'utf8'));
+  t.equal(
+    (await readFile(file(CHANGELOG), 'utf8')).replace(/ \d{4}-\d\d-\d\d\n/, ' DATE\n'),
+    `# Changelog\n\n## 2.0.0 - DATE\n\nContract ${document.info.version}.\n\n- a\n\n## 1.0.0 - 2026-11-21\n`,
+  );
+  t.same(JSON.parse(await readFile(file(RELEASED_FILE), 'utf8')), document);
+  await t.rejects(release(), { code: 1, stderr: `${CHANGELOG} has no unreleased entry\n` });
 });
