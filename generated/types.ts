@@ -572,7 +572,7 @@ export interface components {
         DisplayName: string;
         /**
          * @description A username of at most 50 characters, unique under NFKC case folding. It must not contain whitespace, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists only those of Latin-1.
-         * @example mira
+         * @example ines
          */
         ChosenUsername: string;
         /**
@@ -581,8 +581,8 @@ export interface components {
          */
         Username: string;
         /**
-         * @description An email address of at most 254 characters, trimmed and lowercased before validation. It must be ASCII, contain one `@`, and have a dot in the domain. Quoted local parts, address literals and addresses of disposable email providers are rejected.
-         * @example mira.solheim@example.org
+         * @description An email address of at most 254 characters, trimmed and lowercased before validation. It must be ASCII, contain one `@`, and have a dot in the domain. Quoted local parts, address literals and addresses of disposable email providers are rejected. The pattern allows the whitespace of Latin-1 around the address.
+         * @example ines.duarte@example.org
          */
         Email: string;
         /**
@@ -599,7 +599,7 @@ export interface components {
          *
          *     Recommended are three groups of six random letters and digits, joined by hyphens, as password generators produce them:
          *     `tuvGo4-qesjyn-bidwap`.
-         * @example Teal-Lantern_58
+         * @example Copper-Kite_94
          */
         Password: string;
         /**
@@ -629,13 +629,13 @@ export interface components {
         Credentials: {
             /**
              * @description The email address of the account. It is trimmed and lowercased.
-             * @example mira.solheim@example.org
+             * @example ines.duarte@example.org
              */
             email: string;
             /**
              * Format: password
              * @description The password of the account, compared verbatim, including whitespace.
-             * @example Teal-Lantern_58
+             * @example Copper-Kite_94
              */
             password: string;
         };
@@ -1616,7 +1616,7 @@ export interface components {
         RateLimitPolicy: string;
         /**
          * @description The path of the new account's profile, relative to the base URL.
-         * @example /profiles/7
+         * @example /profiles/13
          */
         ProfileLocation: string;
         /**

@@ -155,6 +155,18 @@ t.test('--demo adds the people and posts of the examples in openapi.yaml', async
     const { example } = document.components.parameters[name];
     if (!onServices) t.ok(ids.includes(example), `the example of ${name} is in the list`);
   }
+  for (const [path, status] of [
+    ['/auth/register', 201],
+    ['/auth/login', 200],
+  ] as const) {
+    const bodies = Object.values<{ value: object }>(
+      document.paths[path].post.requestBody.content['application/json'].examples,
+    );
+    for (const { value } of bodies) {
+      const response = await service.send('POST', path, { json: value });
+      t.equal(response.status, status, `the examples of ${path} work`);
+    }
+  }
   await service.stop();
 
   const again = await runCommand(t, ['seed/index', '--demo', '--yes'], environment);

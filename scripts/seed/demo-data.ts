@@ -1,7 +1,10 @@
 import { pngBlob } from '../support/request.js';
 import { type Color, gradient } from './picture.js';
 
-/* The people and posts of the demo. The examples in `openapi.yaml` use their names, ids and password. */
+/*
+ * The people and posts of the demo. The examples in `openapi.yaml` use their names, ids and password, except that of a registration,
+ * which must not take the name of an existing account.
+ */
 
 export const DEMO_PASSWORD = 'Teal-Lantern_58';
 export const FIRST_PERSON_ID = 7;

@@ -9,12 +9,13 @@ export const RELEASED_FILE = 'scripts/versions/released.json';
 
 /**
  * Changes that oasdiff reports as breaking, but which are compatible. It cannot compare patterns: since this release, those of
- * names, usernames, titles and texts are shorter or removed. Their rules are unchanged, and are in the descriptions.
+ * names, usernames, titles and texts are shorter or removed, and that of emails allows more. Their rules are unchanged, and are
+ * in the descriptions.
  */
 const COMPATIBLE = {
   since: '2.0.0',
   change:
-    /^(?:changed the pattern of the request property|the) `(?:[^`]*\/)?(?:name|username|title|text)` (?:from|response's property pattern) /,
+    /^(?:changed the pattern of the request property|the) `(?:[^`]*\/)?(?:name|username|email|title|text)` (?:from|response's property pattern) /,
 };
 
 /**

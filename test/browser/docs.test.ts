@@ -159,9 +159,56 @@ async function testExplorer() {
     t.match(await bodyOf(updated.response), { name: 'Ex Plorer', private: true }, 'nothing else has changed');
   });
 
+  t.test('a first visitor sees how to get started, and where to log in', async (t) => {
+    const page = await openExplorer(t);
+    const start = page.locator('details', { hasText: 'Getting started' });
+    t.equal(await start.getByText('starts a session and returns its token').isVisible(), true);
+    const { response } = await execute(page, 'listPosts');
+    t.match(await response.locator('.headerline', { hasText: 'date' }).textContent(), /date: \w{3}, \d/);
+    await page.getByText('You are not logged in.').getByRole('link', { name: 'POST /auth/login' }).click();
+    const login = block(page, 'login');
+    await login.locator('.execute').waitFor();
+    await until(page, `${top('#operations-auth-login')} >= 0 && ${top('#operations-auth-login')} < innerHeight / 2`);
+
+    await (await openDialog(page)).getByText('The token in the response of POST /auth/login').waitFor();
+    await page.keyboard.press('Escape');
+    t.equal(await page.evaluate('document.activeElement.textContent'), 'Authorize', 'the focus returns');
+
+    const { email } = await service.createUser();
+    await execute(page, 'login', json({ email, password: PASSWORD }));
+    t.equal(await start.getAttribute('open'), '', 'nothing moves while the user reads a response');
+    await page.reload();
+    await page.locator('.opblock').first().waitFor();
+    t.equal(await start.getAttribute('open'), null);
+  });
+
+  t.test('Execute keeps the focus, and sends one request at a time', async (t) => {
+    const page = await openExplorer(t);
+    let [sent, respond] = [0, () => {}];
+    const held = new Promise<void>((resolve) => {
+      respond = resolve;
+    });
+    await page.route('**/posts', async (route) => {
+      sent++;
+      await held;
+      await route.continue();
+    });
+    const operation = await unfold(page, 'listPosts');
+    await operation.locator('.execute').focus();
+    for (let times = 0; times < 2; times++) await page.keyboard.press('Enter');
+    respond();
+    await operation.locator('.live-response').waitFor();
+    t.equal(sent, 1);
+    await Promise.all([page.waitForResponse('**/posts'), page.keyboard.press('Enter')]);
+  });
+
   t.test('on a phone a user can authorize with a token, and post, view and like an image', async (t) => {
     const page = await openExplorer(t, { viewport: { width: 390, height: 844 } });
     const { token, username } = await service.createUser();
+    for (const name of ['nav a', '.authorize span']) {
+      const box = await page.locator(`.bar ${name}`).first().boundingBox();
+      t.ok(box && box.width > 20, `${name} is visible`);
+    }
     await authorize(page, ` Bearer ${token} `);
     await expectUser(t, page, username);
 
@@ -264,9 +311,8 @@ async function testExplorer() {
     t.same(await codes(), ['200', '304', '404']);
 
     const about = page.locator('.manual');
-    t.equal(await about.getByRole('heading', { name: 'Getting started' }).isVisible(), false);
+    t.equal(await about.getByRole('heading', { name: 'Pagination' }).isVisible(), false);
     await about.locator('summary').click();
-    t.equal(await about.getByRole('heading', { name: 'Getting started' }).isVisible(), true);
     await about.getByRole('link', { name: 'Pagination' }).click();
     const pagination = about.getByRole('heading', { name: 'Pagination' });
     await pagination.waitFor();
@@ -286,6 +332,7 @@ async function testExplorer() {
   t.test('is accessible on desktop and phone, in light and dark', async (t) => {
     const page = await openExplorer(t);
     const { token } = await service.createUser();
+    await execute(page, 'listFriends');
     await authorize(page, token);
     await execute(page, 'listPosts');
     for (const id of ['createPost', 'updateProfile', 'getPostImage']) await unfold(page, id);

@@ -1,9 +1,20 @@
 import t from 'tap';
 import { isDisposable, normalizeEmail } from '../../handlers/policy/emails.js';
+import { document } from '../../scripts/contract-test/client/index.js';
 
 t.test('does not lowercase an address that is too long', async (t) => {
   const long = '\u0130'.repeat(509);
   t.equal(normalizeEmail(` ${long} `), long);
+});
+
+t.test('the pattern in the document allows the whitespace of Latin-1 that is trimmed', async (t) => {
+  const pattern = new RegExp(document.components.schemas.Email.pattern, 'u');
+  const latin1 = Array.from({ length: 0x100 }, (_, code) => String.fromCharCode(code));
+  for (const character of latin1.filter((each) => !/[!-~]/.test(each))) {
+    const code = character.charCodeAt(0).toString(16);
+    t.equal(pattern.test(`${character}jo@example.org${character}`), character.trim() === '', `around: ${code}`);
+    t.notMatch(`jo@${character}example.org`, pattern, `within: ${code}`);
+  }
 });
 
 t.test('accepts ordinary domains', async (t) => {

@@ -40,7 +40,7 @@ const CHANGES: Record<'breaking' | 'adding' | 'none', Record<string, (document: 
       schemas.Post.required = schemas.Post.required.filter((name: string) => name !== 'like_count');
     },
     'another pattern': ({ components: { schemas } }) => {
-      schemas.Email.pattern = '^.+$';
+      schemas.Password.pattern = '^.+$';
     },
     'a public operation requires credentials': ({ paths }) => {
       paths['/auth/login'].post.security = [{ bearerAuth: [] }];

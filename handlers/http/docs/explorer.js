@@ -21,5 +21,10 @@ SwaggerUIBundle({
   // A theme whose colors have enough contrast.
   syntaxHighlight: { theme: 'tomorrow-night' },
   validatorUrl: null,
+  // The client splits the values of headers at commas, and Swagger UI would show them without the spaces.
+  responseInterceptor(response) {
+    for (const [name, value] of Object.entries(response.headers)) response.headers[name] = [value].flat().join(', ');
+    return response;
+  },
   plugins: [fastDocument, layout, session, forms, responses],
 });

@@ -46,6 +46,11 @@ export const forms = ({ React }) => {
             ? h('textarea', { value: props.value ?? '', onChange: ({ target }) => onChange(target.value) })
             : h(Text, { ...props, onChange });
         },
+      // Swagger UI disables the button during a request, which takes the focus from it.
+      execute:
+        (Execute) =>
+        ({ disabled, specActions, ...props }) =>
+          h(Execute, { ...props, specActions: disabled ? { ...specActions, execute() {} } : specActions }),
       TextArea: (TextArea) => (props) => h(TextArea, { 'aria-label': 'Request body', ...props }),
       ExamplesSelect: (Select) => (props) => h('label', null, 'Example ', h(Select, { ...props, showLabels: false })),
     },

@@ -1,3 +1,5 @@
+import { LOGGED_IN } from './session.js';
+
 /**
  * A plugin for Swagger UI that defines the layout: a bar that stays in view, the description, the operations and the
  * schemas.
@@ -44,16 +46,23 @@ export const layout = ({ React }) => {
     );
   };
 
-  /** The title and the manual, which is the description of the API, with its contents. Links to its sections open it. */
+  /**
+   * The title and the description of the API: its first section is open for visitors who have not logged in, the others are the
+   * manual. Links to its sections open it.
+   */
   const Introduction = ({ getComponent, specSelectors }) => {
     const manual = React.useRef();
+    const [isNewcomer] = React.useState(!localStorage.getItem(LOGGED_IN));
     const info = specSelectors.info();
-    const source = info.get('description');
+    const Markdown = getComponent('Markdown', true);
+    const [summary, start, ...sections] = info.get('description').split(/^## /m);
     React.useEffect(() => {
       for (const heading of manual.current.querySelectorAll('h2')) heading.id = sectionId(heading.textContent);
       const showTarget = () => {
         const target = document.getElementById(location.hash.slice(1));
         if (manual.current.contains(target)) manual.current.open = true;
+        // Opens an operation.
+        target?.querySelector('.opblock-summary-control[aria-expanded=false]')?.click();
         target?.scrollIntoView();
       };
       showTarget();
@@ -73,6 +82,13 @@ export const layout = ({ React }) => {
         h('a', { href: '/openapi.json' }, 'JSON'),
         '.',
       ),
+      h(Markdown, { source: summary }),
+      h(
+        'details',
+        { id: sectionId(titleOf(start)), open: isNewcomer },
+        h('summary', null, titleOf(start)),
+        h(Markdown, { source: start.slice(titleOf(start).length) }),
+      ),
       h(
         'details',
         { className: 'manual', ref: manual },
@@ -83,9 +99,9 @@ export const layout = ({ React }) => {
           h(
             'nav',
             { 'aria-label': 'Contents' },
-            ...sectionTitles(source).map((title) => h('a', { key: title, href: `#${sectionId(title)}` }, title)),
+            ...sections.map(titleOf).map((title) => h('a', { key: title, href: `#${sectionId(title)}` }, title)),
           ),
-          h(getComponent('Markdown', true), { source }),
+          h(Markdown, { source: sections.map((section) => `## ${section}`).join('') }),
         ),
       ),
     );
@@ -119,15 +135,19 @@ export const layout = ({ React }) => {
     );
   };
 
+  const withoutLabel =
+    (Component) =>
+    ({ 'aria-label': _, ...props }) =>
+      h(Component, props);
+
   return {
     components: { Explorer },
     fn: { opsFilter: filterOperations },
     wrapComponents: {
-      // In the dialog of Swagger UI, the accessible names of buttons differ from their texts, and one button has no name.
-      Button:
-        (Button) =>
-        ({ 'aria-label': _, ...props }) =>
-          h(Button, props),
+      // In the dialog of Swagger UI, the accessible names of buttons and of the field differ from their texts, and one button has
+      // no name.
+      Button: withoutLabel,
+      Input: withoutLabel,
       CloseIcon: () => () => h('span', { role: 'img', 'aria-label': 'Close' }, '✕'),
       // Descriptions of operations and fields refer to sections of the manual by their titles.
       Markdown: (Markdown) =>
@@ -158,7 +178,7 @@ export const layout = ({ React }) => {
 /** Swagger UI gives links in Markdown a new tab, also those to sections of the page. */
 const openInThisTab = ({ target }) => target.closest('a[href^="#"]')?.removeAttribute('target');
 
-const sectionTitles = (markdown) => [...markdown.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
+const titleOf = (section) => section.slice(0, section.indexOf('\n'));
 
 const sectionId = (title) => `section-${title.toLowerCase().replaceAll(' ', '-')}`;
 

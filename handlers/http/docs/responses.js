@@ -1,3 +1,6 @@
+const NOT_LOGGED_IN =
+  'You are not logged in. Execute [POST /auth/login](#operations-auth-login), or paste a token under Authorize.';
+
 /** A plugin for Swagger UI that changes how responses are shown. */
 export const responses = ({ React }) => {
   const h = React.createElement;
@@ -17,9 +20,11 @@ export const responses = ({ React }) => {
       // Scrolls to a new response. Below it, the request is folded on a phone, because the token in it fills the screen.
       liveResponse: (LiveResponse) => (props) => {
         const id = props.response.getIn(['headers', 'x-request-id']);
+        const needsLogin = ['missing_credentials', 'invalid_token'].includes(props.response.getIn(['body', 'code']));
         return h(
           'div',
           { key: id, className: 'live-response', 'data-id': id, ref: scrollOnce },
+          needsLogin && h(props.getComponent('Markdown', true), { source: NOT_LOGGED_IN }),
           h(LiveResponse, props),
         );
       },

@@ -5,7 +5,7 @@
  */
 
 const SCHEME = 'bearerAuth';
-const LOGGED_IN = 'explorer-logged-in';
+export const LOGGED_IN = 'explorer-logged-in';
 
 /** Operations that end the current session when they succeed. */
 const SESSION_ENDING_OPERATIONS = new Set(['post /auth/logout', 'delete /profiles/me']);
@@ -71,6 +71,9 @@ function followResponse(system, operation, { ok, status, headers, body }) {
   if (invalidToken || (ok && SESSION_ENDING_OPERATIONS.has(operation))) sessionActions.forget();
 }
 
+/** The button that has opened the dialog. */
+let opener;
+
 /** A plugin for Swagger UI that follows logins and logouts. */
 export const session = () => ({
   statePlugins: {
@@ -85,6 +88,12 @@ export const session = () => ({
     },
     auth: {
       wrapActions: {
+        // Otherwise a keyboard user would lose their place when the dialog closes.
+        showDefinitions: (show) => (definitions) => {
+          show(definitions);
+          if (definitions) opener = document.activeElement;
+          else opener?.focus();
+        },
         authorize: (authorize, system) => (credentials) => {
           system.errActions.clear({ authId: SCHEME });
           const { schema, value, ...rest } = credentials[SCHEME];
