@@ -566,7 +566,7 @@ export interface components {
          */
         Timestamp: string;
         /**
-         * @description A display name of at most 100 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.
+         * @description A display name of at most 100 characters, stored verbatim. It must not contain NUL (U+0000) or U+FFFD, and at least one character must be visible.
          * @example Mira Solheim
          */
         DisplayName: string;
@@ -609,12 +609,12 @@ export interface components {
          */
         CurrentPassword: string;
         /**
-         * @description The title of a post, at most 200 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.
+         * @description The title of a post, at most 200 characters, stored verbatim. It must not contain NUL (U+0000) or U+FFFD, and at least one character must be visible.
          * @example First swim of the year
          */
         PostTitle: string;
         /**
-         * @description The text of a post, at most 10,000 characters, stored verbatim. It must not contain NUL (U+0000), and at least one character must be visible.
+         * @description The text of a post, at most 10,000 characters, stored verbatim. It must not contain NUL (U+0000) or U+FFFD, and at least one character must be visible.
          * @example Four degrees in the water. Worth it.
          */
         PostText: string;

@@ -31,3 +31,8 @@ export function createAddressSet(ranges: readonly string[]): BlockList {
 }
 
 export const includesAddress = (set: BlockList, address: string): boolean => set.check(address, familyOf(address));
+
+const LOOPBACK = createAddressSet(['127.0.0.0/8', '::1']);
+
+/** Returns whether a host, a name or an address, is this machine itself. */
+export const isLoopback = (host: string): boolean => host === 'localhost' || includesAddress(LOOPBACK, host);

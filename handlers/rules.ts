@@ -65,12 +65,15 @@ function emptyChangeProblems(
   return fieldNames.length > 0 && fieldNames.every(changesNothing) ? [fieldProblem('body', '', 'no_changes')] : [];
 }
 
-/** Returns a problem for each of these texts of which nothing is visible. The schema reports only empty texts. */
-const blankProblems = (texts: Readonly<Record<string, string>>, ...fields: string[]): FieldProblem[] =>
-  fields.flatMap((field) => {
-    const text = texts[field];
-    return text !== undefined && isInvisible(text) ? [fieldProblem('body', field, 'blank')] : [];
-  });
+/**
+ * Returns the problems of texts that are stored: a problem for each that contains U+FFFD, the trace of a broken encoding, and for
+ * each of `fields` of which nothing is visible. The schema reports only empty texts.
+ */
+const storedTextProblems = (texts: Readonly<Record<string, string>>, ...fields: string[]): FieldProblem[] =>
+  Object.entries(texts).flatMap(([field, text]) => [
+    ...(fields.includes(field) && isInvisible(text) ? [fieldProblem('body', field, 'blank')] : []),
+    ...(text.includes('\ufffd') ? [fieldProblem('body', field, 'invalid_encoding', 'must not contain U+FFFD')] : []),
+  ]);
 
 const ownIdProblems = (field: string, id: number | undefined, { account }: AuthenticatedUser): FieldProblem[] =>
   id === account.id ? [fieldProblem('query', field, 'own_id')] : [];
@@ -91,15 +94,15 @@ function cursorProblems({ cursor, offset }: { cursor?: string; offset?: number }
  */
 export const rules: { [Id in OperationId]?: RequestRule<Id> } = {
   register: ({ body, texts }) => [
-    ...blankProblems(texts, 'name'),
+    ...storedTextProblems(texts, 'name'),
     ...accountProblems({ ...body, password: texts.password }, body),
   ],
 
-  updateProfile({ fieldNames, body, texts }, { account }) {
+  updateProfile({ fieldNames, body, texts: { current_password, ...texts } }, { account }) {
     const { password } = texts;
     const { username = account.username, email = account.email } = body;
     return [
-      ...blankProblems(texts, 'name'),
+      ...storedTextProblems(texts, 'name'),
       ...accountProblems({ ...body, password }, { username, email }),
       ...(fieldNames.includes('password') && !fieldNames.includes('current_password')
         ? [fieldProblem('body', 'current_password', 'required', 'is required to change the password')]
@@ -109,10 +112,10 @@ export const rules: { [Id in OperationId]?: RequestRule<Id> } = {
     ];
   },
 
-  createPost: ({ texts }) => blankProblems(texts, 'title', 'text'),
+  createPost: ({ texts }) => storedTextProblems(texts, 'title', 'text'),
 
   editPost: ({ fieldNames, body, texts }) => [
-    ...blankProblems(texts, 'title', 'text'),
+    ...storedTextProblems(texts, 'title', 'text'),
     ...imageProblems(fieldNames, body),
     ...emptyChangeProblems(fieldNames, body),
   ],

@@ -40,7 +40,7 @@ t.test('creates an account while registration is closed, under the rules of regi
   t.match(await login('ada@example.org', password), { status: 200, body: { id } });
   t.match(await actions.showAccount({ account: '@ada-l' }), { id, email: 'ada@example.org', sessions: 1, posts: 0 });
   await t.rejects(actions.createAccount(fields), { code: 'admin_input', message: /^username: / });
-  const invalid = { name: ' ', username: 'a b', email: 'x@mailinator.com' };
+  const invalid = { name: '\ufffd', username: 'a b', email: 'x@mailinator.com' };
   await t.rejects(actions.createAccount(invalid), {
     code: 'admin_input',
     message: /(?=.*\bname: )(?=.*username: )(?=.*email: )/,

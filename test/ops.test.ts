@@ -91,21 +91,21 @@ t.test('errors have the shape of those of the API', async (t) => {
   t.match(response, /^HTTP\/1\.1 400 [\s\S]*\{.*"message":"The request is not valid HTTP\."/);
 });
 
-t.test('refuses the host name of a web page, and accepts those of clients that know the server', async (t) => {
-  const metrics = createMetrics();
-  const { server } = buildOpsServer({}, metrics, pino({ enabled: false }), 'Metrics.example');
-  for (const [status, host] of [
-    ...['127.0.0.1:3001', '10.0.0.5', '[::1]:3001', 'localhost:3001', 'service-1:3001'].map((host) => [200, host]),
-    ...['metrics.example', 'METRICS.example:3001'].map((host) => [200, host]),
-    ...['rebound.example:3001', 'localhost.example', '127.0.0.1.example', 'metrics.example.'].map((host) => [
-      421,
-      host,
-    ]),
-  ] as [number, string][]) {
-    t.equal((await server.inject({ path: '/metrics', headers: { host } })).statusCode, status, host);
+t.test('refuses the host name of a web page on a loopback address, and accepts every name on any other', async (t) => {
+  const local = ['127.0.0.1:3001', '10.0.0.5', '[::1]:3001', 'localhost:3001', 'service-1:3001'];
+  const others = ['rebound.example:3001', 'localhost.example', '127.0.0.1.example', 'api1.monitoring.internal:3001'];
+  for (const [opsHost, status] of [
+    ...['127.0.0.1', '127.0.0.2', '::1', 'localhost'].map((opsHost) => [opsHost, 421] as const),
+    ...['0.0.0.0', '::', '10.0.0.5', 'metrics.example'].map((opsHost) => [opsHost, 200] as const),
+  ]) {
+    const metrics = createMetrics();
+    const { server } = buildOpsServer({}, metrics, pino({ enabled: false }), opsHost);
+    const statusFor = async (host: string) => (await server.inject({ path: '/metrics', headers: { host } })).statusCode;
+    for (const host of local) t.equal(await statusFor(host), 200, `${host} at ${opsHost}`);
+    for (const host of others) t.equal(await statusFor(host), status, `${host} at ${opsHost}`);
+    await server.close();
+    metrics.close();
   }
-  await server.close();
-  metrics.close();
 });
 
 t.test('logs the cause of a 500', async (t) => {

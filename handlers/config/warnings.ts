@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { closestMatch } from 'leven';
-import { createAddressSet, includesAddress } from '../addresses.js';
+import { createAddressSet, includesAddress, isLoopback } from '../addresses.js';
 import { type Config, VARIABLE_NAMES } from './index.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -10,7 +10,6 @@ const YEAR_SECONDS = 365 * DAY_SECONDS;
 /** The prefix lengths of the largest ranges that can be trusted without a warning. */
 const MIN_PREFIX_BITS = { ipv4: 8, ipv6: 16 };
 
-const LOOPBACK = createAddressSet(['127.0.0.0/8', '::1']);
 const IPV4_MAPPED = createAddressSet(['::ffff:0:0/96']);
 
 /** Returns one line for each setting that is valid but probably a mistake. */
@@ -57,8 +56,6 @@ function modeOf(path: string): number {
     return 0;
   }
 }
-
-const isLoopback = (host: string) => host === 'localhost' || includesAddress(LOOPBACK, host);
 
 /** Returns whether a range contains more addresses than `MIN_PREFIX_BITS` allows. */
 function isLarge(range: string): boolean {

@@ -33,5 +33,8 @@ export function refuseCrossSite(request: FastifyRequest, trusted: ReadonlySet<st
   if (isFromUntrustedOrigin(request, trusted)) throw crossSiteRequest();
 }
 
-const isOriginOfHost = (origin: string, host: string | undefined) =>
-  Boolean(host) && URL.canParse(origin) && new URL(origin).host === host;
+const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : '');
+
+/** Returns whether an origin has the host and port of a `Host` header. Its port defaults to that of the origin's scheme. */
+const isOriginOfHost = (origin: string, host = '') =>
+  hostOf(origin) !== '' && hostOf(origin) === hostOf(`${origin.split('//', 1)}//${host}`);

@@ -94,11 +94,11 @@ const PATTERN_REASONS: Readonly<Record<string, (text: string) => Reason[]>> = {
 };
 
 /**
- * Returns the reasons why a text does not match the pattern of its field. NUL and unpaired surrogates are ignored, because
- * `validateFields` reports them itself.
+ * Returns the reasons why a text does not match the pattern of its field. NUL, unpaired surrogates and U+FFFD are ignored, because
+ * `validateFields` and `rules` report them.
  */
 function patternReasons(field: string, text: string, pattern: string): Reason[] {
-  const rest = text.replace(/\0|\p{Surrogate}/gu, '');
+  const rest = text.replace(/[\0\ufffd]|\p{Surrogate}/gu, '');
   if (rest !== text && new RegExp(pattern, 'u').test(rest)) return [];
   const reasons = PATTERN_REASONS[field]?.(rest) ?? [];
   return reasons.length > 0 ? reasons : [reason('invalid_characters')];

@@ -3,7 +3,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { Multipart, MultipartFile, MultipartValue } from '@fastify/multipart';
+import { MIMEType } from 'node:util';
+import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyError, FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { badBody, type FieldProblem, fieldProblem, fileTooLarge, type Reason, reason } from '../errors.js';
@@ -16,6 +17,9 @@ import { readBytes } from './body-bytes.js';
 /*
  * Reads multipart forms (RFC 7578) with @fastify/multipart. Parts are processed in the order in which they arrive. Text is read
  * into memory. A file is written to a temporary file in `uploadsDir`, so that memory use does not depend on its size.
+ *
+ * The plugin tells neither whether a part has a `Content-Type`, nor that it skipped a part, and decodes a charset that it does not
+ * know as another. So it passes every part as bytes, as a file, and `readHeads` reads the heads of the same parts.
  *
  * The names of fields are checked here, but text values are neither converted nor validated. The schema validates them later.
  *
@@ -38,6 +42,9 @@ export interface FormOptions {
   stripMetadata: boolean;
 }
 
+/** A part as the plugin yields it, with its Content-Type, if it has one. */
+type Part = MultipartFile & { contentType: string | undefined };
+
 /** The result of reading a part: its value, or the reason why it is refused. An empty file input has neither. */
 interface PartResult {
   value?: string | Upload;
@@ -53,8 +60,19 @@ const MAX_HEADERS = 20;
 /** What the parser buffers of a file while the disk writes: a few large writes are faster than many small ones. */
 const FILE_BUFFER_BYTES = 128 * 1024;
 
+const TEXT_TYPE = 'text/plain';
 const JSON_TYPE = 'application/json';
+const OPEN_TYPE = 'application/octet-stream';
 const PLAIN_ENCODINGS = ['7bit', '8bit', 'binary'];
+
+/** The charsets that a text may declare, and the encoding with which it is decoded. */
+const ENCODINGS: ReadonlyMap<string, BufferEncoding> = new Map([
+  ...['utf-8', 'utf8', 'us-ascii', 'ascii'].map((charset) => [charset, 'utf8'] as const),
+  ...['iso-8859-1', 'latin1'].map((charset) => [charset, 'latin1'] as const),
+  ['utf-16le', 'utf16le'],
+]);
+/** Matches a boundary of at most 70 characters (RFC 2046 section 5.1.1), also with others than the standard allows. */
+const BOUNDARY = /^[ !#-[\]-~]{1,70}$/;
 
 /**
  * Reads a multipart form. Call `discardForm` when its files are no longer needed.
@@ -71,38 +89,40 @@ export async function readForm(
   const form: Form = { fields: Object.create(null), problems: [] };
   const seen = new Set<string>();
   const unknown = new Set<string>();
-  const contentType = request.headers['content-type'] ?? '';
-  const started = new PartCounter(contentType);
-  let readableParts = 0;
-  // The plugin limits the size of parts, but not that of the body. So the `raw` that it reads is the body within its limits. It
-  // has no other headers, because the plugin logs them.
-  const bytes = started.count(readBytes(request.raw, options.maxBodyBytes));
-  const body = Object.assign(Readable.from(bytes, { objectMode: false }), { headers: { 'content-type': contentType } });
+  const boundary = parameterOf(request.headers['content-type'] ?? '', 'boundary') ?? '';
+  /** The Content-Type of each part, until the parser has read its head. */
+  const unread: (string | undefined)[] = [];
+  /** The Content-Type of each part of a known field, until the part is read. */
+  const contentTypes: (string | undefined)[] = [];
+  // The plugin limits the size of parts, but not that of the body. So the `raw` that it reads is the body within its limits. Its
+  // only header names the boundary as it was read here. The plugin logs headers.
+  const bytes = readHeads(readBytes(request.raw, options.maxBodyBytes), boundary, unread);
+  const headers = { 'content-type': `multipart/form-data${BOUNDARY.test(boundary) ? `; boundary="${boundary}"` : ''}` };
+  const body = Object.assign(Readable.from(bytes, { objectMode: false }), { headers });
   const limited: FastifyRequest = Object.create(request, { raw: { value: body } });
   const parts = limited.parts({
     limits: {
       parts: MAX_PARTS,
       files: MAX_PARTS,
-      fields: MAX_PARTS,
-      fieldSize: MAX_FIELD_BYTES,
-      fileSize: options.maxFileBytes,
+      fileSize: Math.max(options.maxFileBytes, MAX_FIELD_BYTES + 1),
       headerPairs: MAX_HEADERS,
       headerSize: MAX_HEADER_BYTES,
     },
     fileHwm: FILE_BUFFER_BYTES,
-    isPartAFile(name = '', type = '', fileName) {
-      readableParts += 1;
+    isPartAFile(name = '') {
+      const contentType = unread.shift();
       // Collected here, because the plugin does not yield parts with names of Object.prototype.
-      if (!Object.hasOwn(fieldTypes, name)) unknown.add(name);
-      return fileName !== undefined || type !== 'text/plain';
+      if (Object.hasOwn(fieldTypes, name)) contentTypes.push(contentType);
+      else unknown.add(name);
+      return true;
     },
-  });
+  }) as AsyncIterable<MultipartFile>;
   try {
-    for await (const part of parts) {
-      const name = part.fieldname;
-      if (!name || name.length > MAX_NAME_LENGTH)
-        throw badForm(`must have a name of at most ${MAX_NAME_LENGTH} characters in every part`);
+    for await (const file of parts) {
+      const name = file.fieldname;
+      if (!name || name.length > MAX_NAME_LENGTH) throw badPart();
       const fieldType = Object.hasOwn(fieldTypes, name) ? fieldTypes[name] : undefined;
+      const part = Object.assign(file, { contentType: fieldType && contentTypes.shift() });
       const { value, refused } = await readPart(part, fieldType, seen.has(name), options);
       if (value !== undefined) form.fields[name] = value;
       if (refused) form.problems.push({ in: 'body', field: name, ...refused });
@@ -110,8 +130,7 @@ export async function readForm(
       if (value !== undefined || refused) seen.add(name);
     }
     // The parser skips a part whose headers it cannot read, and its value would be lost.
-    if (readableParts < started.found)
-      throw badForm('must have a Content-Disposition of form-data, and valid headers, in every part');
+    if (unread.length > 0) throw badPart();
   } catch (error) {
     // Thrown at the end of a form with a name of Object.prototype, which `unknown` contains.
     if ((error as Partial<FastifyError>).code !== 'FST_PROTO_VIOLATION') {
@@ -125,47 +144,67 @@ export async function readForm(
   return form;
 }
 
-/** Counts the parts of a form by their delimiters (RFC 2046 section 5.1.1), while its bytes pass. */
-class PartCounter {
-  found = 0;
-  readonly #delimiter: string;
-  #isClosed = false;
+/** Matches the head of a part, from the end of its delimiter to its last header. */
+const HEAD = new RegExp(`^(\\r\\n\\w[^\\s:]*:[^\\r\\n]*){1,${MAX_HEADERS}}$`);
 
-  constructor(contentType: string) {
-    const [, quoted, token = ''] = /boundary=(?:"([^"]*)"|([^;\s]*))/i.exec(contentType) ?? [];
-    this.#delimiter = `\r\n--${quoted ?? token}`;
-  }
-
-  async *count(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    const { length } = this.#delimiter;
-    // The first delimiter may be at the beginning of the body.
-    let rest = '\r\n';
-    for await (const piece of bytes) {
-      rest += piece.toString('latin1');
-      let at = rest.indexOf(this.#delimiter);
-      // Two more bytes tell whether the delimiter is the closing one, which ends with `--`.
-      while (at >= 0 && at + length + 2 <= rest.length && !this.#isClosed) {
-        if (rest.startsWith('--', at + length)) this.#isClosed = true;
-        else this.found += 1;
-        rest = rest.slice(at + length);
-        at = rest.indexOf(this.#delimiter);
-      }
-      rest = rest.slice(-(length + 1));
-      yield piece;
+/**
+ * Reads the heads of a form's parts, which follow delimiters (RFC 2046 section 5.1.1), while its bytes pass. Adds the Content-Type
+ * of each to `contentTypes`, undefined if it has none.
+ *
+ * @throws HttpError 400 if a head is malformed
+ */
+async function* readHeads(
+  bytes: AsyncIterable<Buffer>,
+  boundary: string,
+  contentTypes: (string | undefined)[],
+): AsyncGenerator<Buffer> {
+  const delimiter = `\r\n--${boundary}`;
+  const start = delimiter.length;
+  // The first delimiter may be at the beginning of the body.
+  let rest = '\r\n';
+  for await (const piece of bytes) {
+    rest += piece.toString('latin1');
+    for (;;) {
+      const at = rest.indexOf(delimiter);
+      rest = at < 0 ? rest.slice(-start) : rest.slice(at);
+      // What follows the closing delimiter, which ends with `--`, is not part of the form.
+      if (rest.startsWith('--', start)) rest = rest.slice(0, start + 2);
+      const end = rest.indexOf('\r\n\r\n', start);
+      if (end < 0 && rest.length <= MAX_HEADER_BYTES) break;
+      // A header may continue on a line that begins with a space.
+      const head = rest.slice(start, end).replace(/\r\n(?=[ \t])/g, '');
+      if (end < 0 || end > MAX_HEADER_BYTES || !HEAD.test(head)) throw badPart();
+      contentTypes.push(/\r\ncontent-type:(.*)/i.exec(head)?.[1]?.trim() || undefined);
+      // The line break at the beginning of the next delimiter may be the last one of this head.
+      rest = rest.slice(end + 2);
     }
+    yield piece;
+  }
+}
+
+/** Returns a parameter of a Content-Type: null if there is none, and '' if the header is malformed. */
+function parameterOf(contentType: string, name: string): string | null {
+  try {
+    return new MIMEType(contentType).params.get(name);
+  } catch {
+    return '';
   }
 }
 
 const badForm = (message: string) => badBody('malformed_form', message);
+const badPart = () =>
+  badForm(
+    `must have a Content-Disposition of form-data, a name of at most ${MAX_NAME_LENGTH} characters and valid headers in every part`,
+  );
 
 /** The errors of busboy, the parser of the plugin. They have no code. */
-const PARSER_ERROR = /multipart data$|^Multipart: Boundary not found$|^The needle/;
+const PARSER_ERROR = /multipart data$|^Multipart: Boundary not found$/;
 
 /** Converts an error of the plugin to one of the contract. Returns any other error unchanged. */
 function formError(error: Partial<FastifyError>): unknown {
-  if (/^FST_(PARTS|FILES|FIELDS)_LIMIT$/.test(error.code ?? '')) return badForm(`must have at most ${MAX_PARTS} parts`);
+  if (error.code === 'FST_PARTS_LIMIT') return badForm(`must have at most ${MAX_PARTS} parts`);
   if (!PARSER_ERROR.test(error.message ?? '')) return error;
-  return badForm('must have a Content-Type that names its boundary, and end with its closing boundary');
+  return badForm('must have a Content-Type with a boundary of at most 70 characters, and end with that boundary');
 }
 
 export async function discardForm(form: Form): Promise<void> {
@@ -177,49 +216,64 @@ export async function discardForm(form: Form): Promise<void> {
 
 /** Reads a part to its end. @param fieldType undefined if the contract does not declare the field */
 async function readPart(
-  part: Multipart,
+  part: Part,
   fieldType: FieldType | undefined,
   repeated: boolean,
   options: FormOptions,
 ): Promise<PartResult> {
   const refused = fieldType && (repeated ? reason('repeated') : problemOf(part, fieldType));
-  if (part.type === 'file' && fieldType === 'file' && !refused) return readImage(part, options);
-  if (part.type === 'file' && isJsonBoolean(part, fieldType) && !refused)
-    return { value: (await part.toBuffer()).toString() };
-  if (part.type === 'file') await finished(part.file.resume());
-  if (fieldType === undefined || (fieldType === 'file' && isEmptyFileInput(part))) return {};
-  return refused ? { refused } : { value: String((part as MultipartValue).value) };
+  if (fieldType && !refused) return fieldType === 'file' ? readImage(part, options) : readText(part);
+  await finished(part.file.resume());
+  return refused && !(fieldType === 'file' && isEmptyFileInput(part)) ? { refused } : {};
 }
 
-/** Returns whether a part is a boolean that is declared as JSON, as some clients do. To the plugin, it is a file. */
-const isJsonBoolean = (part: Multipart, fieldType: FieldType | undefined) =>
-  fieldType === 'boolean' && part.type === 'file' && part.filename === undefined && part.mimetype === JSON_TYPE;
-
-/** Returns the reason to refuse a part without reading its file, if any. */
-function problemOf(part: Multipart, fieldType: FieldType): Reason | undefined {
-  if (!PLAIN_ENCODINGS.includes(part.encoding.trim()))
+/** Returns the reason to refuse a part without reading it, if any. */
+function problemOf({ encoding, filename, mimetype }: Part, fieldType: FieldType): Reason | undefined {
+  if (!PLAIN_ENCODINGS.includes(encoding.trim()))
     return reason('invalid_encoding', 'must be sent without a transfer encoding');
-  if (fieldType === 'file') return part.type === 'file' ? undefined : reason('not_a_file');
-  if (isJsonBoolean(part, fieldType)) return undefined;
-  if (part.type === 'file')
-    return part.filename === undefined ? reason('not_text') : reason('not_text', 'must be text, not a file');
-  if (part.valueTruncated) return reason('too_long', `must have at most ${MAX_FIELD_BYTES} bytes`);
-  // busboy has replaced invalid bytes by this character. It does not tell whether they were valid.
-  if (String(part.value).includes('\ufffd')) return reason('invalid_encoding', 'must be UTF-8 text without U+FFFD');
-  return undefined;
+  const isText = filename === undefined && mimetype === TEXT_TYPE;
+  if (fieldType === 'file') return isText ? reason('not_a_file') : undefined;
+  if (filename !== undefined) return reason('not_text', 'must be text, not a file');
+  // Some clients declare a boolean as JSON.
+  return isText || (fieldType === 'boolean' && mimetype === JSON_TYPE) ? undefined : reason('not_text');
 }
 
-/** Returns whether a part is a file input without a selected file. Browsers send it as an empty file with an empty name. */
-const isEmptyFileInput = (part: Multipart) => part.type === 'file' && part.filename === '' && part.file.bytesRead === 0;
+/** Reads and decodes a text. */
+async function readText({ file, contentType }: Part): Promise<PartResult> {
+  // Collected as a string, because small chunks take much more memory than their bytes.
+  let latin1 = '';
+  for await (const chunk of file) if (file.bytesRead <= MAX_FIELD_BYTES) latin1 += chunk.toString('latin1');
+  if (file.bytesRead > MAX_FIELD_BYTES)
+    return { refused: reason('too_long', `must have at most ${MAX_FIELD_BYTES} bytes`) };
+  const charset = (contentType && parameterOf(contentType, 'charset')) ?? 'utf-8';
+  const encoding = ENCODINGS.get(charset.toLowerCase());
+  if (!encoding) {
+    // The names of charsets have at most 40 characters (RFC 2978 section 2.3).
+    const shown = /^[\w.:+-]{1,40}$/.test(charset) ? charset : 'another charset';
+    return { refused: reason('invalid_encoding', `must be text in UTF-8, ISO-8859-1 or UTF-16LE, not ${shown}`) };
+  }
+  const bytes = Buffer.from(latin1, 'latin1');
+  const value = bytes.toString(encoding);
+  // Invalid bytes were replaced.
+  return bytes.equals(Buffer.from(value, encoding)) ? { value } : { refused: reason('invalid_encoding') };
+}
+
+/**
+ * Returns whether a part is a file input without a selected file. Browsers send it as an empty file with an empty name, and
+ * Node's `fetch` without a name.
+ */
+const isEmptyFileInput = ({ file, filename, mimetype }: Part) =>
+  file.bytesRead === 0 && (filename === '' || (filename === undefined && mimetype === OPEN_TYPE));
 
 /** Writes an image to a temporary file, validates it and, if `stripMetadata` is true, removes its metadata. */
-async function readImage(part: MultipartFile, options: FormOptions): Promise<PartResult> {
+async function readImage(part: Part, options: FormOptions): Promise<PartResult> {
   const path = join(options.uploadsDir, `${randomUUID()}.upload`);
   let accepted = false;
   try {
     const head = await spool(part.file, path, options);
     if (isEmptyFileInput(part)) return {};
-    const mediaType = await acceptedMediaType(head, part.mimetype);
+    // Some clients declare no type. RFC 7578 then defines it as text/plain, which no image is.
+    const mediaType = await acceptedMediaType(head, part.contentType ? part.mimetype : OPEN_TYPE);
     const size = await cleanImage({ path, size: part.file.bytesRead, mediaType }, options);
     accepted = true;
     return { value: { path, size, mediaType } };
@@ -253,6 +307,7 @@ async function spool(
   let head = Buffer.alloc(0);
   async function* checkedChunks(): AsyncGenerator<Buffer> {
     for await (const chunk of file) {
+      if (file.bytesRead > maxFileBytes) throw fileTooLarge(maxFileBytes);
       if (file.bytesRead > nextSpaceCheckAt) {
         if (!(await hasFreeSpace())) throw new StoreUnavailableError('images');
         nextSpaceCheckAt = file.bytesRead + SPACE_CHECK_INTERVAL_BYTES;

@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Logger } from 'pino';
 import type { StoreName } from '../../db/support/errors.js';
 import { withTimeout } from '../../db/support/timeout.js';
+import { isLoopback } from '../addresses.js';
 import { notFound } from '../errors.js';
 import type { Metrics } from '../metrics/index.js';
 import { COMMIT, VERSION } from '../version.js';
@@ -58,11 +59,12 @@ export function buildOpsServer(
   server.setNotFoundHandler(async () => {
     throw notFound();
   });
-  server.addHook('onRequest', async ({ headers }, reply) => {
-    if (isOwnHost(headers.host ?? '', host)) return;
-    const message = 'Use an IP address, a host name without a dot, or OPS_HOST.';
-    return reply.code(421).send({ code: 'misdirected_request', message });
-  });
+  if (isLoopback(host))
+    server.addHook('onRequest', async ({ headers }, reply) => {
+      if (isLocalName(headers.host ?? '')) return;
+      const message = 'Use an IP address or a host name without a dot.';
+      return reply.code(421).send({ code: 'misdirected_request', message });
+    });
   const addRoutesForOtherMethods = trackMethods(server);
   let draining = false;
 
@@ -90,14 +92,14 @@ export function buildOpsServer(
 }
 
 /**
- * Returns whether a client that knows this server may have sent this `Host`. A web page can make its own host name lead to this
- * server (DNS rebinding), and would then read the metrics through the browser of somebody who can reach this port. Such a name
- * contains a dot. The names of containers and `localhost` do not.
+ * Returns whether a client on this machine may have sent this `Host`. A web page can make its own host name lead to a loopback
+ * address (DNS rebinding), and would then read the metrics through a browser on this machine. Such a name contains a dot. On
+ * any other address, clients may know the server by any name.
  */
-function isOwnHost(header: string, ownHost: string): boolean {
+function isLocalName(header: string): boolean {
   const url = `http://${header}`;
   const name = URL.canParse(url) ? new URL(url).hostname : '';
-  return !name.includes('.') || isIP(name) !== 0 || name === ownHost.toLowerCase();
+  return !name.includes('.') || isIP(name) !== 0;
 }
 
 /** Runs all health checks at the same time. */

@@ -86,7 +86,7 @@ const MAX_MEDIA_TYPE_LENGTH = 255;
  * Returns the media type of an image, which its signature determines.
  *
  * @param head the first bytes of the image
- * @param declared the media type that the part declares, `text/plain` if none
+ * @param declared the media type that the part declares, `application/octet-stream` if none
  * @throws ImageRefusedError if the type is not accepted, or not the declared one
  */
 export async function acceptedMediaType(head: Buffer, declared: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { contract, methodAndPath } from '../../client/index.js';
 import { CROSS_SITE, OTHER_ORIGIN, withCookie } from '../../fixtures.js';
+import { requireOwnParser } from '../http-parsing.js';
 import { exampleBody, validRequest } from '../operations.js';
 import { isSafe, UNKNOWN_QUERY, userRule } from './requests.js';
 
@@ -82,4 +83,25 @@ const originHeaderRule = userRule(
   },
 );
 
-export const originRules = [...unsafeOriginRules, ...safeOriginRules, originHeaderRule];
+/** Hosts other than the service's own, which a gateway would not route to it. */
+const hostRule = userRule(
+  'sites.host',
+  'An Origin is compared with Host regardless of case, and with the default port of its scheme: https://example.org is the same as the hosts example.org:443 and EXAMPLE.org, but not as example.org:80.',
+  async ({ token }, users) => {
+    await requireOwnParser(users);
+    for (const [status, Origin, Host] of [
+      [400, 'https://example.org', 'example.org:443'],
+      [400, 'http://example.org', 'example.org:80'],
+      [400, 'https://example.org', 'EXAMPLE.org'],
+      [400, 'http://[2001:db8::1]:3000', '[2001:DB8::1]:3000'],
+      [403, 'https://example.org', 'example.org:80'],
+      [403, 'http://example.org', 'example.org:443'],
+      [403, 'https://example.org:8443', 'example.org'],
+      [403, 'https://example.org', 'example.org.elsewhere.example'],
+      [403, 'file://', 'localhost'],
+    ] as const)
+      await users.anonymous.send(status, 'DELETE /auth/sessions?page=1', withCookie(token, { Origin, Host }));
+  },
+);
+
+export const originRules = [...unsafeOriginRules, ...safeOriginRules, originHeaderRule, hostRule];

@@ -59,15 +59,15 @@ const quote = (value: string) => {
 };
 
 const FIELD_DESCRIPTIONS: Record<Field, string> = {
-  name: 'A name has 1 to 100 characters, counted in code points, and shows at least one',
-  title: 'A title has 1 to 200 characters, counted in code points, and shows at least one',
-  text: 'A text has 1 to 10,000 characters, counted in code points, and shows at least one',
+  name: 'A name has 1 to 100 characters, counted in code points, shows at least one, and contains no U+FFFD',
+  title: 'A title has 1 to 200 characters, counted in code points, shows at least one, and contains no U+FFFD',
+  text: 'A text has 1 to 10,000 characters, counted in code points, shows at least one, and contains no U+FFFD',
   username:
-    'A username has 1 to 50 characters, counted in code points, and contains no whitespace, control, format, ignorable or blank characters',
+    'A username has 1 to 50 characters, counted in code points, and contains no whitespace, control, format, ignorable or blank characters and no U+FFFD',
   email:
     'An email, trimmed and lowercased, has 1 to 254 ASCII characters, one @ and a dot in the domain. It has no quoted part, no address literal and no disposable domain',
   password:
-    'A password has 12 to 128 characters, counted in code points, with a lowercase letter, an uppercase letter, a digit and a special character. It contains no character three times in a row and no obvious sequence, and is not common',
+    'A password has 12 to 128 characters, counted in code points, with a lowercase letter, an uppercase letter, a digit and a special character. It contains no character three times in a row, no obvious sequence and no U+FFFD, and is not common',
 };
 
 /** Describes how an accepted value is stored. Passwords are stored only as hashes. */

@@ -9,6 +9,7 @@ const create = (title: string, text = 'A text'): InvalidRequest => ['POST /posts
 const EDIT = `PUT /posts/edit?id=${UNUSED_ID}`;
 const edit = (...parts: RawPart[]): InvalidRequest => [EDIT, rawForm(...parts)];
 const update = (fields: Record<string, string>): InvalidRequest => ['PUT /profiles/me', textForm(fields)];
+const register = (json: object): InvalidRequest => ['POST /auth/register', { json }];
 const login = (body: string): InvalidRequest => ['POST /auth/login', bodyOfType('application/json', body)];
 
 const TITLE = { name: 'title', content: 'A title' };
@@ -22,7 +23,7 @@ const MANY_NAMES = Array.from({ length: 40 }, (_, index) => `unknown${index}`);
 const GROUPS: [id: string, description: string, cases: [InvalidRequest, ...problems: string[]][]][] = [
   [
     'text',
-    'blank, too_long and invalid_characters for texts',
+    'blank, too_long, invalid_characters and invalid_encoding for texts',
     [
       [create(''), 'body.title blank'],
       [create('', ''), 'body.title blank', 'body.text blank'],
@@ -31,11 +32,12 @@ const GROUPS: [id: string, description: string, cases: [InvalidRequest, ...probl
       [create(' '.repeat(201)), 'body.title too_long'],
       [create('\0'.repeat(201)), 'body.title too_long'],
       [create('a\0b'), 'body.title invalid_characters'],
+      [create('a\ufffdb', '\ufffd'), 'body.title invalid_encoding', 'body.text invalid_encoding'],
     ],
   ],
   [
     'account',
-    'blank, too_long, whitespace, invisible_characters, email and disposable_email for the fields of an account',
+    'blank, too_long, whitespace, invisible_characters, invalid_encoding, email and disposable_email for the fields of an account',
     [
       [update({ name: '', username: '', email: '' }), 'body.name blank', 'body.username blank', 'body.email blank'],
       [update({ name: ' '.repeat(101) }), 'body.name too_long'],
@@ -52,6 +54,11 @@ const GROUPS: [id: string, description: string, cases: [InvalidRequest, ...probl
         'body.username too_long',
         'body.email too_long',
       ],
+      ...[register, update].map((send): [InvalidRequest, ...string[]] => [
+        send({ name: '\ufffd', username: 'a\ufffd', email: 'a\ufffd@example.org', password: 'Teal-Lantern\ufffd_58' }),
+        ...['name', 'username', 'email', 'password'].map((field) => `body.${field} invalid_encoding`),
+        ...(send === update ? ['body.current_password required'] : []),
+      ]),
     ],
   ],
   [

@@ -58,13 +58,13 @@ export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, request, field, 
 
   rule(
     `passwords.shape.${id}`,
-    `${request} returns 400 for a ${field} that has more than 128 characters, or that contains NUL${field === 'password' ? ' or an unpaired surrogate' : ''}. A wrong ${field} of up to 128 characters returns 401. An empty ${field} returns ${id === 'login' ? '401' : '400'}.`,
+    `${request} returns 400 for a ${field} that has more than 128 characters, or that contains NUL${field === 'password' ? ' or an unpaired surrogate' : ''}. A wrong ${field} of up to 128 characters returns 401, also with U+FFFD. An empty ${field} returns ${id === 'login' ? '401' : '400'}.`,
     async (users) => {
       const user = await unusualUser(users);
       const { password } = user;
       const send = (changed: string) => users.anonymous.send([200, 400, 401], request, withPassword(user, changed));
       const invalid = [padded(password, 129, EMOJI), `${password}\0`, `${password}\0more`, '\0'];
-      const wrong = [padded(password, 128, 'x'), padded(password, 128, EMOJI), 'x'];
+      const wrong = [padded(password, 128, 'x'), padded(password, 128, EMOJI), 'x', 'x\ufffd'];
       (id === 'login' ? wrong : invalid).push('');
       if (field === 'password') invalid.push(`${password}\ud800`);
       for (const changed of invalid) expectProblems(await send(changed), `body.${field}`);
