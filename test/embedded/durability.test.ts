@@ -1,13 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t from 'tap';
+import { openCluster } from '../../db/postgres/embedded/cluster.js';
 import { samples } from '../../scripts/contract-test/client/index.js';
+import { recordFileOperations } from '../support/file-operations.js';
 import { startProcess } from '../support/processes.js';
 import { needsProgram } from '../support/programs.js';
-import { temporaryDirectory } from '../support/stores.js';
+import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
 import { PASSWORD, registerUser } from '../support/users.js';
+
+const needsLinux = { skip: process.platform !== 'linux' && 'only Linux shows the paths of open files' };
 
 /* What survives a power cut is what was forced to the disk, so the calls of fsync before each response are observed. */
 
@@ -63,4 +67,19 @@ t.test('every acknowledged write was forced to the disk before its response', ne
   await write('DELETE', `/posts/delete?id=${id}`);
   await write('POST', '/auth/login', { json: { email: user.email, password: PASSWORD } });
   await write('POST', '/auth/logout');
+});
+
+t.test('a new file of the database is forced to the disk together with its directory', needsLinux, async (t) => {
+  const directory = join(await freshDataDirectory(t), 'postgres');
+  const pglite = await openCluster(directory);
+  t.teardown(() => pglite.close());
+  const operations = await recordFileOperations(t, directory);
+  await pglite.exec('select pg_switch_wal()');
+  await pglite.exec('create table new_table (id int)');
+  const file = operations.findLast((operation) => operation.startsWith('sync pg_wal/')) ?? '';
+  const [created] = (await pglite.query<{ path: string }>("select pg_relation_filepath('new_table') as path")).rows;
+  await pglite.exec('checkpoint');
+  t.ok(operations.includes(`sync ${created?.path}`), 'the file of the table');
+  t.ok(operations.includes(`sync ${dirname(created?.path ?? '')}`), 'its directory');
+  t.match(operations[operations.indexOf(file) - 1], /^sync pg_wal$/, 'the directory of the write-ahead log');
 });
