@@ -3,7 +3,7 @@ import type { Database } from './postgres/index.js';
 import { authorOf, type PostRow, selectPosts } from './posts.js';
 import type { Readers } from './readers.js';
 import { batched } from './support/batch.js';
-import { BoundedQueue } from './support/bounded-queue.js';
+import { BoundedQueue, type QueuedWork } from './support/bounded-queue.js';
 import { type Observer, observedBatches } from './support/observer.js';
 import { isPublicOrOwn, isVisible, type Owner } from './visibility.js';
 import { filterVisible, type PostsPage } from './visible-posts.js';
@@ -102,8 +102,8 @@ export function createFeed({ db, read }: { db: Database; read: Readers }, observ
   );
 
   /** Reads the rows of a page, within the limit for large pages if it is one. */
-  const ifLarge = <Result>({ limit }: Page, client: Abortable | undefined, readRows: () => Promise<Result>) =>
-    limit > SMALL_PAGE_LIMIT ? largePages.run({ signal: client?.signal }, readRows) : readRows();
+  const ifLarge = <Result>({ limit }: Page, turn: QueuedWork, readRows: () => Promise<Result>) =>
+    limit > SMALL_PAGE_LIMIT ? largePages.run(turn, readRows) : readRows();
 
   async function readFeed(viewer: number, page: Page, client?: Abortable): Promise<PostsPage> {
     return (await readWindow(viewer, page, client)) ?? readByScan(viewer, {}, page, client);
@@ -118,7 +118,7 @@ export function createFeed({ db, read }: { db: Database; read: Readers }, observ
     const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
     if (count <= end) return undefined;
     if (!after) return filterWindow(viewer, page, await newestPosts(count), count);
-    return largePages.run({ signal: client?.signal }, async () =>
+    return largePages.run(turnOf(viewer, client), async () =>
       filterWindow(viewer, page, await readPosts(db, { after }, count), count),
     );
   }
@@ -148,7 +148,7 @@ export function createFeed({ db, read }: { db: Database; read: Readers }, observ
     for (;;) {
       client?.signal?.throwIfAborted();
       const ids = await findVisibleIds(viewer, list, page, client);
-      const { posts } = await ifLarge(page, client, async () =>
+      const { posts } = await ifLarge(page, turnOf(viewer, client), async () =>
         filterVisible(read, viewer, await read.posts(ids.slice(0, page.limit))),
       );
       const more = ids.length > page.limit;
@@ -181,12 +181,11 @@ export function createFeed({ db, read }: { db: Database; read: Readers }, observ
       if (add(slice)) return ids;
       last = slice.last;
     }
-    const signal = client?.signal;
-    return scans.run({ signal }, async () => {
+    return scans.run(turnOf(viewer, client), async () => {
       for (;;) {
         const slice = await readSlice(db, { author, after: last });
         if (add(slice)) return ids;
-        signal?.throwIfAborted();
+        client?.signal?.throwIfAborted();
         last = slice.last;
       }
     });
@@ -204,11 +203,14 @@ export function createFeed({ db, read }: { db: Database; read: Readers }, observ
       const { posts } = await filterVisible(read, user, rows.slice(0, limit));
       return { posts, more: rows.length > limit };
     };
-    return ifLarge(page, client, readPage);
+    return ifLarge(page, turnOf(user, client), readPage);
   }
 
   return { readFeed, readOwnPosts, scans, largePages };
 }
+
+/** Returns how a request waits in a queue: users take turns. */
+const turnOf = (viewer: number, client?: Abortable): QueuedWork => ({ key: String(viewer), signal: client?.signal });
 
 /** Returns the first items, up to the one that is the `count`th to meet the condition. */
 function takeUntil<Item>(items: readonly Item[], count: number, meets: (item: Item) => boolean): readonly Item[] {

@@ -5,7 +5,7 @@ import { checkInstallation, createInstallation, verifyOrClaim } from './installa
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { MIGRATION_LOCK_KEY } from './postgres/locks.js';
 import { migrations } from './postgres/migrations/index.js';
-import { raiseSequence, skipIds } from './postgres/sequences.js';
+import { raiseSequence } from './postgres/sequences.js';
 
 interface MigratedStores {
   maintenanceDb: Database;
@@ -54,19 +54,6 @@ export async function prepareImageStore({ maintenanceDb: db, images }: Omit<Migr
   await images.claimedBy();
   await withMigrationLock(db, (trx) => verifyOrClaim(trx, 'images', images));
 }
-
-/**
- * The number of ids to skip: more than the number of rows that may be missing from a restored backup of PostgreSQL. Ids
- * have 53 bits, so this many can be skipped nine billion times.
- */
-const SKIPPED_IDS = 1_000_000;
-
-/** Skips ids that the graph may contain, as `prepareGraph` does. Used if the graph is unavailable, so its ids are unknown. */
-export const skipIdsOfUnknownGraph = (db: Database): Promise<void> =>
-  withMigrationLock(db, async (trx) => {
-    await skipIds(trx, 'accounts', SKIPPED_IDS);
-    await skipIds(trx, 'posts', SKIPPED_IDS);
-  });
 
 /** Runs `work` in a transaction that holds the migration lock. */
 const withMigrationLock = <Result>(

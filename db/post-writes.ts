@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import type { ExpressionBuilder } from 'kysely';
 import { findCredentials } from './accounts.js';
 import type { SocialGraph } from './graph/index.js';
 import { findEarlierCreation, insertKey, type KeyedRequest, keyedRequest } from './idempotency-keys.js';
@@ -48,32 +48,20 @@ export type PostCreation =
   | { outcome: 'created'; post: PostFields }
   | { outcome: 'keyReused' | 'inProgress' | 'quotaExceeded' | 'accountDeleted' };
 
-/** The time of the newest post that this process has created in a database. */
-const newestPostTimes = new WeakMap<Database, string>();
-
-/**
- * Creates a post. If the clock of PostgreSQL has stepped back, the post gets the time of the newest one that this process has
- * created, so that lists do not show it below older ones.
- *
- * @throws StoreUnavailableError also if the image can no longer be claimed: see `claimImage`
- */
+/** Creates a post. @throws StoreUnavailableError also if the image can no longer be claimed: see `claimImage` */
 export async function createPost(stores: PostWriteStores, post: NewPost): Promise<PostCreation> {
   const request = await keyedRequest(post);
   const image = post.image && (await storeImage(stores, post.image));
-  const notBefore = newestPostTimes.get(stores.db) ?? '-infinity';
   const transaction = stores.db
     .transaction()
-    .execute((trx) => createInTransaction(trx, stores.graph, { ...post, notBefore }, image, request));
-  const creation = await completeWrite(stores, image, transaction);
-  if (creation.outcome === 'created' && creation.post.created_at > (newestPostTimes.get(stores.db) ?? ''))
-    newestPostTimes.set(stores.db, creation.post.created_at);
-  return creation;
+    .execute((trx) => createInTransaction(trx, stores.graph, post, image, request));
+  return completeWrite(stores, image, transaction);
 }
 
 async function createInTransaction(
   trx: DatabaseTransaction,
   graph: PostWriteStores['graph'],
-  { author, title, text, storageMaxBytes, notBefore }: NewPost & { notBefore: string },
+  { author, title, text, storageMaxBytes }: NewPost,
   image: PendingImage | undefined,
   request: KeyedRequest | undefined,
 ): Promise<WithEntries<PostCreation>> {
@@ -102,7 +90,7 @@ async function createInTransaction(
           val(text).as('text'),
           val(image?.name ?? null).as('image'),
           val(image?.bytes ?? 0).as('image_bytes'),
-          sql`greatest(${NOW}, ${notBefore}::timestamptz)`.as('created_at'),
+          NOW.as('created_at'),
         ])
         .where('id', '=', author),
     )

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from './postgres/index.js';
-import { NONEXISTENT_OWNER, type Owner, publicOr } from './visibility.js';
+import { NONEXISTENT_OWNER, type Owner } from './visibility.js';
 
 /** A post with columns of its author's account, which are null if the account's row is missing. */
 export interface PostRow {
@@ -85,50 +85,4 @@ export async function findPostImageOwner(db: Database, image: string): Promise<O
     .select(['posts.author_id as id', 'accounts.private'])
     .where('posts.image', '=', image)
     .executeTakeFirst();
-}
-
-export interface PostQuery {
-  id: number;
-  viewer: number;
-}
-
-/** A post that exists. `post` is undefined if its content was not read: see `findPostsPublicOrOwn`. */
-export interface FoundPost {
-  owner: Owner;
-  post: PostRow | undefined;
-}
-
-/** An id that no account has. */
-const NO_VIEWER = 0;
-
-/**
- * Returns one post or undefined for each query, in the order of the queries. The content of a post is read only if the post
- * is public or the viewer's own, so that the response time for a hidden post does not depend on its content.
- *
- * The statement has one viewer for each post. If several viewers query the same private post in one batch, its content is
- * therefore read for none of them, not even for its author: `findVisiblePost` reads it afterwards.
- */
-export async function findPostsPublicOrOwn(
-  db: Database,
-  queries: readonly PostQuery[],
-): Promise<(FoundPost | undefined)[]> {
-  const viewerOfPost = new Map<number, number>();
-  for (const { id, viewer } of queries) {
-    viewerOfPost.set(id, (viewerOfPost.get(id) ?? viewer) === viewer ? viewer : NO_VIEWER);
-  }
-  const isPublicOrOwn = publicOr(sql`posts.author_id = query.viewer`);
-  const ifPublicOrOwn = (column: string) => sql`case when ${isPublicOrOwn} then ${sql.ref(column)} end`;
-  const { rows } = await sql<PostRow & { is_public_or_own: boolean }>`
-    select posts.id, posts.author_id, accounts.private as author_private, ${isPublicOrOwn} as is_public_or_own,
-      ${ifPublicOrOwn('posts.title')} as title, ${ifPublicOrOwn('posts.text')} as text,
-      ${ifPublicOrOwn('posts.image')} as image, ${ifPublicOrOwn('posts.created_at')} as created_at,
-      ${ifPublicOrOwn('accounts.username')} as author_username
-    from unnest(${[...viewerOfPost.keys()]}::int8[], ${[...viewerOfPost.values()]}::int8[]) as query (id, viewer)
-    join posts on posts.id = query.id
-    left join accounts on accounts.id = posts.author_id`.execute(db);
-  const found = new Map<number, FoundPost>();
-  for (const { is_public_or_own, ...post } of rows) {
-    found.set(post.id, { owner: authorOf(post), post: is_public_or_own ? post : undefined });
-  }
-  return queries.map(({ id }) => found.get(id));
 }

@@ -1,7 +1,7 @@
 import { type Account, findAccounts } from './accounts.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Database } from './postgres/index.js';
-import { findPosts, findPostsPublicOrOwn, type PostQuery } from './posts.js';
+import { findPostOwners, findPosts } from './posts.js';
 import { friendsLookup, type RelationsQuery, readRelations } from './relations.js';
 import { findSessions, type LiveSession } from './sessions.js';
 import { batched } from './support/batch.js';
@@ -22,10 +22,10 @@ export function createReaders({ db, graph }: { db: Database; graph: SocialGraph 
   return {
     session: batched((ids) => findSessions(db, ids), batchOptions('session')),
     account: batched((ids) => findAccounts(db, ids), batchOptions('account')),
-    postIfPublicOrOwn: batched(
-      (queries: PostQuery[]) => findPostsPublicOrOwn(db, queries),
-      batchOptions('postIfPublicOrOwn'),
-    ),
+    postOwner: batched(async (ids: number[]) => {
+      const owners = await findPostOwners(db, ids);
+      return ids.map((id) => owners.get(id));
+    }, batchOptions('postOwner')),
     posts: batched((lists: (readonly number[])[]) => findPosts(db, lists), batchOptions('posts')),
     friendsOf: batched((people) => graph.friendsOfEach(people), batchOptions('friendsOf')),
     relations,

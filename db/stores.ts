@@ -12,7 +12,7 @@ import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';
 import { observedImages } from './images/observed.js';
 import type { S3Options } from './images/s3.js';
-import { prepareDatabase, prepareGraph, prepareImageStore, skipIdsOfUnknownGraph } from './migrate.js';
+import { prepareDatabase, prepareGraph, prepareImageStore } from './migrate.js';
 import { createOutbox, type Outbox } from './outbox/index.js';
 import { openEmbeddedPostgres } from './postgres/embedded.js';
 import { type FreeSpace, requireRoomToStart, watchFreeSpace } from './postgres/free-space.js';
@@ -161,7 +161,6 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     await retryUntilAvailable(() => prepareDatabase(bare));
     // Repeated only while PostgreSQL is unavailable: an unavailable graph or image store is prepared later.
     for (const preparation of preparations) await retryUntilAvailable(() => tryPrepare(preparation));
-    if (!gates.graph.allowsCalls) await retryUntilAvailable(() => skipIdsOfUnknownGraph(bare.maintenanceDb));
     if (!config.postgres) {
       embedded = await startEmbeddedJobs(stores, log);
       closers.add(embedded.stop);

@@ -1,13 +1,11 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
-
 /*
  * Who may see what. A user's content is the user's posts with their images, the profile picture and the full profile:
  *
  *   If the owner's account is public    every user may see it.
  *   If the owner's account is private   the owner and the owner's friends may see it.
  *
- * `isVisible` implements the rule, and `publicOr` is its SQL form for a single post. Friendships are in the graph: `canSee` looks
- * them up if necessary, and lists pass the friends that they have read.
+ * `isVisible` implements the rule. Friendships are in the graph: `canSee` looks them up if necessary, and lists pass the friends
+ * that they have read.
  *
  * A friendship must be read after the row of the content. In the reverse order, a post that was created after the end of the
  * friendship could be shown.
@@ -36,14 +34,6 @@ export const isPublicOrOwn = (viewer: number, owner: Owner) => isPublic(owner) |
 /** Returns whether the owner's content is visible to the viewer, who has these friends. */
 export const isVisible = (viewer: number, owner: Owner, friends: ReadonlySet<number>) =>
   isPublicOrOwn(viewer, owner) || friends.has(owner.id);
-
-/**
- * The SQL form of the rule. The query must contain the owner's column `private`.
- *
- * @param isOwnerAllowed a condition that tests whether the owner is the viewer
- */
-export const publicOr = (isOwnerAllowed: RawBuilder<SqlBool>) =>
-  sql<SqlBool>`(private is not true or ${isOwnerAllowed})`;
 
 /**
  * Returns whether the owner's content is visible to the viewer. Looks up the friendship if necessary.

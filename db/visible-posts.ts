@@ -1,6 +1,6 @@
-import { authorOf, type FoundPost, type PostQuery, type PostRow } from './posts.js';
+import { authorOf, type PostRow } from './posts.js';
 import type { Relations, RelationsQuery, ViewerLikes } from './relations.js';
-import { canSee, type FriendsLookup, isPublicOrOwn, isVisible } from './visibility.js';
+import { canSee, type FriendsLookup, isPublicOrOwn, isVisible, type Owner } from './visibility.js';
 
 /** A post and its likes, as a viewer sees them. */
 interface VisiblePost {
@@ -17,8 +17,8 @@ export interface PostsPage {
 
 /** The batched lookups that this file uses: see `readers.ts`. */
 export interface PostReaders {
-  /** Returns a post, with its content only if it is public or the viewer's own: see `findPostsPublicOrOwn`. */
-  postIfPublicOrOwn(query: PostQuery): Promise<FoundPost | undefined>;
+  /** Returns the owner of a post, or undefined if the post does not exist. */
+  postOwner(id: number): Promise<Owner | undefined>;
   /** Returns the posts that exist, in the order of the ids. */
   posts(ids: readonly number[]): Promise<PostRow[]>;
   relations(query: RelationsQuery): Promise<Relations>;
@@ -28,15 +28,12 @@ export interface PostReaders {
 /**
  * Returns a post as the viewer sees it, or undefined if it is hidden or does not exist.
  *
- * Content is read only after it is known that the viewer may see it. A hidden post and one that does not exist take the
- * same two lookups, so the response time does not reveal which of the two it is. A friend's post takes two more lookups:
- * its content, and again the friendship, which must be read after the content.
+ * Content is read only after it is known that the viewer may see it, and a missing post has the same lookups as a hidden one:
+ * otherwise, the response time would reveal which of the two it is. The friendship is read again after the content.
  */
 export async function findVisiblePost(read: PostReaders, viewer: number, id: number): Promise<VisiblePost | undefined> {
-  const found = await read.postIfPublicOrOwn({ id, viewer });
-  if (!found?.post && !(await canSee(viewer, found?.owner, read.friends))) return undefined;
-  const rows = found?.post ? [found.post] : await read.posts([id]);
-  return (await filterVisible(read, viewer, rows)).posts[0];
+  if (!(await canSee(viewer, await read.postOwner(id), read.friends))) return undefined;
+  return (await filterVisible(read, viewer, await read.posts([id]))).posts[0];
 }
 
 /**

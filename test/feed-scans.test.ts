@@ -1,7 +1,10 @@
+import type { Abortable } from 'node:events';
 import { sql } from 'kysely';
 import t from 'tap';
 import { SLICE_POSTS } from '../db/feed.js';
+import type { BoundedQueue } from '../db/support/bounded-queue.js';
 import { ClientDisconnectedError } from '../db/support/errors.js';
+import type { PostsPage } from '../db/visible-posts.js';
 import { nextPagePath } from './support/links.js';
 import { startTestService } from './support/service.js';
 import { recordStatements } from './support/statements.js';
@@ -56,6 +59,30 @@ t.test('scans and large pages return 503 if no slot is free; others are served',
   }
   for (const freeSlot of slots) freeSlot();
   for (const path of paths) t.equal((await user.send('GET', path)).status, 200, `${path}, when a slot is free`);
+});
+
+t.test('a user who fills a queue keeps no other user out', async (t) => {
+  const other = await service.createUser();
+  const scanned = { offset: SLICE_POSTS, limit: 20 };
+  const after = { createdAt: 'infinity', id: 0 };
+  for (const [what, queue, maxRunning, maxWaiting, read] of [
+    ['scans of the feed', feed.scans, 1, 100, (id, client) => feed.readFeed(id, scanned, client)],
+    ['scans of own posts', feed.scans, 1, 100, (id, client) => feed.readOwnPosts(id, scanned, client)],
+    ['cursors', feed.largePages, 4, 1000, (id, client) => feed.readFeed(id, { offset: 0, limit: 1, after }, client)],
+    ['large pages', feed.largePages, 4, 1000, (id, client) => feed.readOwnPosts(id, { offset: 0, limit: 21 }, client)],
+  ] satisfies [string, BoundedQueue, number, number, (id: number, client?: Abortable) => Promise<PostsPage>][]) {
+    const slots = await Promise.all(Array.from({ length: maxRunning }, () => occupySlot(queue)));
+    const leaving = new AbortController();
+    const flood = Promise.allSettled(Array.from({ length: maxWaiting }, () => read(user.id, leaving)));
+    await until(() => queue.usage.waiting === maxWaiting);
+    const { refused } = queue.usage;
+    const page = read(other.id);
+    await until(() => queue.usage.refused > refused);
+    for (const freeSlot of slots) freeSlot();
+    await t.resolves(page, what);
+    leaving.abort();
+    await flood;
+  }
 });
 
 t.test('scans that wait do not delay large pages', async (t) => {

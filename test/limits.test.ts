@@ -1,11 +1,11 @@
-import t, { type Test } from 'tap';
+import t from 'tap';
 import type { HttpOptions, TestResponse } from './support/http.js';
 import { parseLog } from './support/log.js';
 import { scrape } from './support/prometheus.js';
 import { createSender } from './support/requests.js';
 import { startTestService, WRONG_PASSWORD } from './support/service.js';
 import { until } from './support/until.js';
-import { nextAcceptedSocket, openConnection, writeBytes } from './support/wire.js';
+import { openConnection, writeBytes } from './support/wire.js';
 
 const APP = 'https://app.example';
 
@@ -81,42 +81,6 @@ t.test('a client can read a 429 while it is still sending', async (t) => {
   await closed;
   t.match(received(), /^HTTP\/1\.1 429 /);
   t.notMatch(received(), /HTTP\/1\.1 404 /, 'later requests are not processed');
-});
-
-/** Opens a connection from a loopback address. Returns whether the service delays reading from it. */
-async function isDelayed(t: Test, url: string, localAddress: string): Promise<boolean> {
-  const accepted = nextAcceptedSocket();
-  const { socket } = openConnection(t, url, localAddress);
-  const delayed = (await accepted).isPaused();
-  socket.destroy();
-  return delayed;
-}
-
-t.test('an address is delayed after ten 429s of the general limit, or of any limit if it pipelines', async (t) => {
-  const proxy = '127.0.0.9';
-  const limits = { RATE_LIMIT_MAX: '1', RATE_LIMIT_STRICT_MAX: '1' };
-  const { url } = await startTestService(t, { ...limits, TRUST_PROXY: proxy });
-  const LOGIN = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
-  const POSTS = 'GET /posts HTTP/1.1\r\nHost: x\r\n\r\n';
-  const CROSS_SITE_POSTS = 'GET /posts HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: cross-site\r\n\r\n';
-  for (const [index, [what, request, requestsPerConnection, delayed]] of (
-    [
-      ['strict', LOGIN, 1, false],
-      ['general', POSTS, 1, true],
-      ['strict, pipelined', LOGIN, 3, true],
-      ['cross-site, pipelined', CROSS_SITE_POSTS, 3, true],
-    ] as const
-  ).entries()) {
-    const address = `127.0.0.${index + 2}`;
-    await writeBytes(t, url, request.replace('Host: x', 'Host: x\r\nConnection: close'), address);
-    for (let count = 0; count < 10; count += 1) {
-      t.match(await writeBytes(t, url, request.repeat(requestsPerConnection), address), /^HTTP\/1\.1 429 /, what);
-    }
-    t.equal(await isDelayed(t, url, address), delayed, what);
-  }
-  const request = POSTS.replace('Host: x', 'Host: x\r\nConnection: close');
-  for (let count = 0; count < 12; count += 1) await writeBytes(t, url, request, proxy);
-  t.notOk(await isDelayed(t, url, proxy), 'a trusted proxy is not delayed because of its own requests');
 });
 
 t.test('behind a trusted proxy, security events name the client', async (t) => {

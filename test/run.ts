@@ -29,7 +29,7 @@ import { table } from '../scripts/support/table.js';
  */
 
 const FAST_KINDS = ['unit', 'integration', 'browser'];
-const PROGRAMS = ['model', 'power-cuts', 'fuzz', 'abuse', 'schemathesis', 'clients'];
+const PROGRAMS = ['model', 'fuzz', 'abuse', 'schemathesis', 'clients'];
 
 const SLOWEST_COUNT = 10;
 

@@ -1,9 +1,8 @@
 /*
  * All Cypher statements of the service. They are constants; values are passed as parameters.
  *
- * Nodes: `Person` (the node of an account), `Post`, `Attempt` (a committed change of a friendship, see `transition` in
- * `neo4j.ts`) and `Installation` (the installation marker). Relationships: `LIKES`, `REQUESTED` and `FRIENDS_WITH`. A
- * friendship consists of two `FRIENDS_WITH` relationships, one in each direction.
+ * Nodes: `Person` (the node of an account), `Post` and `Installation` (the installation marker). Relationships: `LIKES`,
+ * `REQUESTED` and `FRIENDS_WITH`. A friendship consists of two `FRIENDS_WITH` relationships, one in each direction.
  */
 
 /**
@@ -71,13 +70,6 @@ export const LOCK_PEOPLE = `
   UNWIND $people AS id
   MERGE (person:Person {id: id})
   SET person.id = id`;
-
-export const FIND_ATTEMPT = 'MATCH (attempt:Attempt {id: $attempt}) RETURN attempt.id AS id';
-export const CREATE_ATTEMPT = 'CREATE (:Attempt {id: $attempt, at: timestamp()})';
-export const DELETE_ATTEMPTS = `
-  MATCH (attempt:Attempt)
-  WHERE attempt.id = $attempt OR attempt.at < timestamp() - $maxAgeMs
-  DELETE attempt`;
 
 /**
  * Returns how two people are related: `friends`, or the direction of a pending request. If several edges exist, the last
@@ -159,8 +151,10 @@ const uniqueConstraint = (name: string, requirement: string) => ({
 export const CONSTRAINTS = [
   uniqueConstraint('person_id', '(person:Person) REQUIRE person.id IS UNIQUE'),
   uniqueConstraint('post_id', '(post:Post) REQUIRE post.id IS UNIQUE'),
-  uniqueConstraint('attempt_id', '(attempt:Attempt) REQUIRE attempt.id IS UNIQUE'),
   uniqueConstraint('installation_rank', '(i:Installation) REQUIRE i.rank IS UNIQUE'),
 ];
+
+/** Removes nodes that version 2 created for friendship changes. */
+export const REMOVE_ATTEMPTS = ['DROP CONSTRAINT attempt_id IF EXISTS', 'MATCH (attempt:Attempt) DELETE attempt'];
 
 export const AWAIT_INDEXES = 'CALL db.awaitIndexes($seconds)';

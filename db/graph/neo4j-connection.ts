@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import neo4j, { type Driver, Neo4jError, type Session } from 'neo4j-driver';
 import { createCircuitBreaker, MAX_PROBE_TIMEOUT_MS } from '../support/circuit-breaker.js';
+import { StoreUnavailableError } from '../support/errors.js';
 import type { Log } from '../support/log.js';
 import { withTimeout } from '../support/timeout.js';
 
@@ -11,7 +12,7 @@ import { withTimeout } from '../support/timeout.js';
  * the server.
  *
  * Retries: deadlocks are retried with jittered exponential backoff until the call times out. Lost connections are retried a few
- * times. The driver's own retries are not used, because they wait at least a second.
+ * times, but a commit that may have reached the server is not repeated. The driver's own retries are not used, because they wait at least a second.
  *
  * Replacement of the driver: the driver waits for minutes for a connection that no longer responds. So it is replaced when the
  * breaker opens, or when a session does not close in time. The old driver is closed once its calls have timed out.
@@ -49,8 +50,8 @@ export interface Neo4jConnection {
   /** Runs one read-only statement, as an auto-commit transaction. */
   read: Run;
   /**
-   * Runs `work` in a transaction, and repeats it after a retryable error. If the response to a commit was lost, an earlier
-   * attempt may have been committed.
+   * Runs `work` in a transaction, and repeats it after a retryable error. If the response to the commit is lost, throws
+   * StoreUnavailableError instead: the transaction may have been committed.
    */
   write<Result>(work: (run: Run) => Promise<Result>): Promise<Result>;
   /** Runs `work` in a transaction and rolls it back. Retries like `write`. */
@@ -173,7 +174,9 @@ export function connectNeo4j(
         return toRows(await transaction.run(cypher, toIntegers(parameters)));
       });
       signal.throwIfAborted();
-      await transaction[end]();
+      await transaction[end]().catch((cause) => {
+        throw isUnavailable(cause) && !isContention(cause) ? new StoreUnavailableError('graph', { cause }) : cause;
+      });
       return result;
     });
 

@@ -15,9 +15,6 @@ const WARM_ROUND_MS = 500;
 /** The maximum number of rounds, for a server that is warm but slow. */
 const MAX_ROUNDS = 4;
 
-/** The age at which the warm-up would delete `Attempt` nodes. No node is this old. */
-const UNREACHABLE_AGE_MS = Number.MAX_SAFE_INTEGER;
-
 /** Returns a negative id, which no node has. It is random, so that concurrent transactions do not lock the same nodes. */
 const absentId = () => -1 - Math.floor(Math.random() * 1e9);
 
@@ -25,7 +22,6 @@ const absentId = () => -1 - Math.floor(Math.random() * 1e9);
 export function warmUpStatements(id = absentId()): [statement: string, parameters: object][] {
   const ids = (count: number) => Array.from({ length: count }, (_, index) => id - index);
   const pair = { from: id, to: id - 1 };
-  const attempt = `warm-up ${id}`;
   const likes = [{ person: id, post: id }];
   const options = { startWithPeople: true, maxScanned: 1 };
   return [
@@ -39,9 +35,6 @@ export function warmUpStatements(id = absentId()): [statement: string, parameter
     [cypher.LIKE, { likes }],
     [cypher.UNLIKE, { likes }],
     [cypher.LOCK_PEOPLE, { people: ids(1) }],
-    [cypher.FIND_ATTEMPT, { attempt }],
-    [cypher.CREATE_ATTEMPT, { attempt }],
-    [cypher.DELETE_ATTEMPTS, { attempt, maxAgeMs: UNREACHABLE_AGE_MS }],
     [cypher.EXISTING_RELATION, pair],
     [cypher.REQUEST, { requests: [pair] }],
     [cypher.ACCEPT, pair],

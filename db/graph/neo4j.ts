@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Neo4jError } from 'neo4j-driver';
 import type { Log } from '../support/log.js';
 import * as cypher from './cypher.js';
@@ -17,9 +16,6 @@ import { warmUpNeo4j } from './neo4j-warm-up.js';
 
 /** The timeout of one call during a migration, a verification or a move. */
 const MAINTENANCE_TIMEOUT_MS = 10 * 60 * 1000;
-
-/** The age, in call timeouts, at which an `Attempt` node is deleted. Its transaction is no longer retried. */
-const ATTEMPT_MAX_AGE_TIMEOUTS = 30;
 
 /** All likers of a post are scanned if there are at most this many. Otherwise, each queried person is looked up. */
 const MAX_LIKERS_SCANNED = 1000;
@@ -40,39 +36,16 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     await write((run) => run(statement, parameters));
   }
 
-  /**
-   * Changes the relation of two people in one transaction, with their nodes locked. `step` makes the change, and returns
-   * `success` if it was possible.
-   *
-   * The transaction of a successful change also creates an `Attempt` node. If the response to the commit is lost, the retry
-   * finds this node, and returns `success` instead of running `step` again.
-   */
-  async function transition<Outcome>(
-    people: readonly number[],
-    success: Outcome,
-    step: (run: Run) => Promise<Outcome>,
-  ): Promise<Outcome> {
-    const attempt = randomUUID();
-    const outcome = await write(async (run) => {
+  /** Runs `step` in a transaction in which the nodes of two people are locked, so that it sees how they are related. */
+  const transition = <Outcome>(people: readonly number[], step: (run: Run) => Promise<Outcome>): Promise<Outcome> =>
+    write(async (run) => {
       await run(cypher.LOCK_PEOPLE, { people: people.toSorted((a, b) => a - b) });
-      const [earlier] = await run(cypher.FIND_ATTEMPT, { attempt });
-      if (earlier) return success;
-      const result = await step(run);
-      if (result === success) await run(cypher.CREATE_ATTEMPT, { attempt });
-      return result;
+      return step(run);
     });
-    if (outcome === success) deleteAttempts(attempt).catch(() => undefined);
-    return outcome;
-  }
 
   /** Runs a transition that consists of one statement. Returns whether the statement changed anything. */
   const changePair = (statement: string, from: number, to: number) =>
-    transition([from, to], true, async (run) => (await run(statement, { from, to })).length > 0);
-
-  /** Deletes this `Attempt` node, if any, and those of transactions that are too old to be retried. */
-  async function deleteAttempts(attempt: string | null): Promise<void> {
-    await change(cypher.DELETE_ATTEMPTS, { attempt, maxAgeMs: ATTEMPT_MAX_AGE_TIMEOUTS * options.timeoutMs });
-  }
+    transition([from, to], async (run) => (await run(statement, { from, to })).length > 0);
 
   /** Removes edges of a node, and the node if there were fewer than `MAX_EDGES_PER_REMOVAL`. Returns whether it was removed. */
   async function remove(edgesStatement: string, nodeStatement: string, id: number): Promise<boolean> {
@@ -131,7 +104,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     unlike: (likes) => change(cypher.UNLIKE, { likes: inLockOrder(likes) }),
 
     request: (from, to) =>
-      transition<RequestOutcome>([from, to], 'sent', async (run) => {
+      transition<RequestOutcome>([from, to], async (run) => {
         const [existing] = await run<{ outcome: RequestOutcome }>(cypher.EXISTING_RELATION, { from, to });
         if (existing) return existing.outcome;
         await run(cypher.REQUEST, { requests: [{ from, to }] });
@@ -168,7 +141,8 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
 
     async migrate() {
       // This call comes first, because it has the short timeout of requests: an unavailable server is detected sooner.
-      await deleteAttempts(null);
+      await read(cypher.READ_CLAIM);
+      for (const statement of cypher.REMOVE_ATTEMPTS) await maintenance.write((run) => run(statement));
       for (const constraint of cypher.CONSTRAINTS) await createConstraint(constraint);
       await maintenance.read(cypher.AWAIT_INDEXES, { seconds: MAINTENANCE_TIMEOUT_MS / 1000 });
     },

@@ -23,13 +23,3 @@ export async function raiseSequence(
     trx,
   );
 }
-
-/**
- * Skips `count` ids. Needs no lock if `count` is large: between `nextval` and `setval`, concurrent inserts raise the sequence
- * by far less, so `setval` does not lower it.
- */
-export async function skipIds(trx: DatabaseTransaction, table: TableWithIds, count: number): Promise<void> {
-  await sql`select setval(${`${table}_id_seq`}::regclass, nextval(${`${table}_id_seq`}::regclass) + ${count}::int8)`.execute(
-    trx,
-  );
-}

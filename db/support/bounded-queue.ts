@@ -5,10 +5,10 @@ import { ClientDisconnectedError, OverloadedError } from './errors.js';
  * responses that clients have not read yet.
  *
  * - Work has a weight, such as its bytes. The total weight of the running work is limited, and also that of each key, such as an
- *   address, so that no single client can use all of the resource.
- * - Waiting work starts in the order of its arrival. Only work whose key has reached its limit is overtaken.
- * - Work may wait in several lanes, which take turns. A flood in one lane does not delay the others.
- * - Work that waits too long is refused. If too much is waiting, the newest work of the longest lane is refused.
+ *   address or a user, so that no single client can use all of the resource.
+ * - Work may wait in several lanes, which take turns. In a lane, the keys take turns, except those that have reached their limit.
+ *   So a flood of one key or lane does not delay the others.
+ * - Work that waits too long is refused. If too much is waiting, the newest work of the longest key of the longest lane is refused.
  * - Work whose client disconnects leaves the queue.
  */
 
@@ -25,28 +25,34 @@ interface QueueLimits {
 export interface QueuedWork {
   /** 1 by default. */
   weight?: number | undefined;
-  /** What `maxRunningPerKey` applies to. */
+  /** Whose work it is. Work without a key has one of its own. */
   key?: string | undefined;
   lane?: string | undefined;
   /** Aborts when the client disconnects. Waiting work then leaves the queue; running work continues. */
   signal?: AbortSignal | undefined;
 }
 
+type Key = string | symbol;
+
 interface Waiter {
   weight: number;
-  key: string | undefined;
   start(): void;
   refuse(): void;
 }
+
+/** The waiting work of each key that has any. The first key has the next turn. */
+type Lane = Map<Key, Set<Waiter>>;
+
+const countOf = (lane: Lane) => [...lane.values()].reduce((sum, { size }) => sum + size, 0);
 
 const fits = (weight: number, used: number, limit: number) => used === 0 || used + weight <= limit;
 
 export class BoundedQueue {
   readonly #limits: QueueLimits;
-  /** The waiting work of each lane that has any. The first lane has the next turn. */
-  readonly #lanes = new Map<string, Set<Waiter>>();
+  /** The lanes that have waiting work. The first lane has the next turn. */
+  readonly #lanes = new Map<string, Lane>();
   /** The weight of the running work of each key. */
-  readonly #runningByKey = new Map<string, number>();
+  readonly #runningByKey = new Map<Key, number>();
   readonly #usage = { running: 0, waiting: 0, refused: 0, abandoned: 0 };
 
   constructor(limits: QueueLimits) {
@@ -76,16 +82,16 @@ export class BoundedQueue {
    *
    * @throws OverloadedError, ClientDisconnectedError
    */
-  acquire({ weight = 1, key, lane = '', signal }: QueuedWork): Promise<() => void> {
+  acquire({ weight = 1, key: given, lane = '', signal }: QueuedWork): Promise<() => void> {
+    const key = given ?? Symbol();
     return new Promise((resolve, reject) => {
       const leave = () => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', abandon);
-        this.#remove(lane, waiter);
+        this.#remove(lane, key, waiter);
       };
       const waiter: Waiter = {
         weight,
-        key,
         start: () => {
           leave();
           this.#addRunning(weight, key);
@@ -108,7 +114,7 @@ export class BoundedQueue {
         this.#startReady();
       };
       const timer = setTimeout(waiter.refuse, this.#limits.maxWaitMs);
-      this.#add(lane, waiter);
+      this.#add(lane, key, waiter);
       if (signal?.aborted) return abandon();
       signal?.addEventListener('abort', abandon);
       this.#startReady();
@@ -116,22 +122,24 @@ export class BoundedQueue {
     });
   }
 
-  #add(lane: string, waiter: Waiter): void {
-    const waiters = this.#lanes.get(lane) ?? new Set();
-    this.#lanes.set(lane, waiters.add(waiter));
+  #add(laneName: string, key: Key, waiter: Waiter): void {
+    const lane = this.#lanes.get(laneName) ?? new Map();
+    const waiters = lane.get(key) ?? new Set();
+    this.#lanes.set(laneName, lane.set(key, waiters.add(waiter)));
     this.#usage.waiting += waiter.weight;
   }
 
-  #remove(lane: string, waiter: Waiter): void {
-    const waiters = this.#lanes.get(lane);
+  #remove(laneName: string, key: Key, waiter: Waiter): void {
+    const lane = this.#lanes.get(laneName);
+    const waiters = lane?.get(key);
     if (!waiters?.delete(waiter)) return;
-    if (waiters.size === 0) this.#lanes.delete(lane);
+    if (waiters.size === 0) lane?.delete(key);
+    if (lane?.size === 0) this.#lanes.delete(laneName);
     this.#usage.waiting -= waiter.weight;
   }
 
-  #addRunning(weight: number, key: string | undefined): void {
+  #addRunning(weight: number, key: Key): void {
     this.#usage.running += weight;
-    if (key === undefined) return;
     const running = (this.#runningByKey.get(key) ?? 0) + weight;
     if (running > 0) this.#runningByKey.set(key, running);
     else this.#runningByKey.delete(key);
@@ -141,17 +149,19 @@ export class BoundedQueue {
     for (let next = this.#takeTurn(); next; next = this.#takeTurn()) next.start();
   }
 
-  /** Returns the next work that may run, and moves its lane behind the others. */
+  /** Returns the next work that may run, and moves its lane and its key behind the others. */
   #takeTurn(): Waiter | undefined {
     const { maxRunning, maxRunningPerKey = Number.POSITIVE_INFINITY } = this.#limits;
-    for (const [lane, waiters] of this.#lanes) {
-      for (const waiter of waiters) {
-        const { weight, key } = waiter;
+    for (const [laneName, lane] of this.#lanes) {
+      for (const [key, waiters] of lane) {
+        const [waiter] = waiters as Set<Waiter> & [Waiter];
         // Smaller work behind it must wait too, or large work would never start.
-        if (!fits(weight, this.#usage.running, maxRunning)) return undefined;
-        if (key !== undefined && !fits(weight, this.#runningByKey.get(key) ?? 0, maxRunningPerKey)) continue;
-        this.#lanes.delete(lane);
-        this.#lanes.set(lane, waiters);
+        if (!fits(waiter.weight, this.#usage.running, maxRunning)) return undefined;
+        if (!fits(waiter.weight, this.#runningByKey.get(key) ?? 0, maxRunningPerKey)) continue;
+        this.#lanes.delete(laneName);
+        this.#lanes.set(laneName, lane);
+        lane.delete(key);
+        lane.set(key, waiters);
         return waiter;
       }
     }
@@ -160,8 +170,9 @@ export class BoundedQueue {
 
   #refuseExcess(): void {
     while (this.#usage.waiting > this.#limits.maxWaiting) {
-      const [longest] = [...this.#lanes.values()].sort((a, b) => b.size - a.size);
-      [...(longest ?? [])].at(-1)?.refuse();
+      const lane = [...this.#lanes.values()].sort((a, b) => countOf(a) - countOf(b)).at(-1);
+      const waiters = [...(lane?.values() ?? [])].sort((a, b) => a.size - b.size).at(-1);
+      [...(waiters ?? [])].at(-1)?.refuse();
     }
   }
 }

@@ -32,9 +32,6 @@ const current = new WeakMap<Socket, ServerResponse>();
 /** Returns the response in progress of a connection. It may not have started yet. */
 export const currentResponseOf = (socket: Socket): ServerResponse | undefined => current.get(socket);
 
-/** Returns whether a request of this connection has arrived before the response to the previous one was sent. */
-export const hasPipelined = (socket: Socket): boolean => pipelines.has(socket);
-
 /** Wraps a request listener so that it receives the requests of one connection one at a time. */
 export function limitPipelining(listener: RequestListener): RequestListener {
   return (request, response) => {

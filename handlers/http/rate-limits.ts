@@ -3,21 +3,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../../db/redis.js';
 import { createWindowCounters, type WindowCounters } from '../../db/window-counters.js';
-import { addressKey, createAddressSet, includesAddress } from '../addresses.js';
+import { addressKey } from '../addresses.js';
 import type { Config } from '../config/index.js';
 import { rateLimitExceeded } from '../errors.js';
 import type { Operation } from '../operation.js';
 import { logSecurityEvent } from '../security/events.js';
-import { hasPipelined } from './pipelining.js';
-import { delayThrottledAddresses } from './throttled-connections.js';
 
 /*
  * Rate limiting with fixed-window counters. Each address has one counter per bucket, and all operations of a bucket share
  * it. The counters are in Redis, where all processes share them. Without Redis, or while it is unavailable, each process
  * counts in memory.
  *
- * Refusals are kept cheap. The connection closes after the 429, and only the first refusal in a window is logged. If an address
- * continues to send, its new connections are delayed (see throttled-connections.ts).
+ * Refusals are kept cheap. The connection closes after the 429, and only the first refusal in a window is logged.
  */
 
 declare module 'fastify' {
@@ -44,14 +41,12 @@ const MAX_ADDRESSES_IN_MEMORY = 100_000;
 
 export async function createRateLimiter(
   server: FastifyInstance,
-  { rateLimit: { general, strict, windowSeconds }, trustProxy }: Config,
+  { rateLimit: { general, strict, windowSeconds } }: Config,
   redis: RedisConnection | undefined,
 ): Promise<CountRequest> {
   server.decorateRequest('rateLimited', false);
   /** The keys of the counters that have exceeded their limits in the current window. */
   const refused = new LRUCache<string, true>({ max: MAX_REMEMBERED_REFUSALS });
-  const proxies = createAddressSet(trustProxy);
-  const countRefused = delayThrottledAddresses(server.server);
   const shared = redis && createWindowCounters(redis);
   const createBucket = async (bucket: Bucket, max: number) => ({
     counter: await createCounter(server, bucket, { max, windowSeconds }, shared),
@@ -83,13 +78,6 @@ export async function createRateLimiter(
       refused.set(key, true, { ttl: Math.max(status.ttl, 1) });
       logSecurityEvent(request.log, 'throttled', { address: request.ip, reason: 'rate_limit' });
     }
-    const { socket } = request.raw;
-    // Several users of one address can exceed the strict limit, and an untrusted page can exceed the cross-site limit of its
-    // visitor. In these buckets, only pipelined requests count as a flood, because no browser sends them.
-    const isFlood = bucket === 'general' || hasPipelined(socket);
-    // Connections of a proxy are not delayed: it sends the requests of other clients, and requests of its own.
-    const isDirect = request.ip === socket.remoteAddress && !includesAddress(proxies, request.ip);
-    if (isFlood && isDirect) countRefused(request.ip, status.ttl);
     throw rateLimitExceeded(status.ttlInSeconds);
   };
 }

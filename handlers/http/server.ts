@@ -19,7 +19,7 @@ import { isDecodable } from '../percent-encoding.js';
 import { acceptBodies } from './bodies.js';
 import { limitDrain } from './body-bytes.js';
 import { delayClose, refuseConnect, respondToClientError, respondToInvalidUrl } from './client-errors.js';
-import { limitConnections, readConnectionLimits } from './connections.js';
+import { limitConnections } from './connections.js';
 import { registerCors } from './cors.js';
 import { isFromUntrustedOrigin } from './cross-site.js';
 import { type ContractDocument, registerDocs } from './docs/index.js';
@@ -184,9 +184,9 @@ export async function buildServer(
 
   const budget = createResponseBudget();
   const imageBudget = createResponseBudget();
-  const connections = limitConnections(server.server, await readConnectionLimits(), config.trustProxy);
+  const connections = limitConnections(server.server);
   metrics.watchConnections({ connections, responses: [budget.usage, imageBudget.usage] });
-  const stopSweep = startSlowReaderSweep(connections.open);
+  const stopSweep = startSlowReaderSweep(connections);
   server.addHook('onClose', async () => stopSweep());
 
   const addRoutesForOtherMethods = trackMethods(server);

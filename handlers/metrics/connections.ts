@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** The current state of the API server. It is read at each scrape. */
 export interface ConnectionSources {
-  connections: { readonly open: ReadonlySet<unknown>; readonly counts: { evicted: number; refused: number } };
+  connections: ReadonlySet<unknown>;
   /** The usage of each budget for large responses, in bytes. */
   responses: readonly { running: number; waiting: number; refused: number }[];
 }
@@ -15,18 +15,7 @@ export function defineConnectionMetrics(registry: Registry, { connections, respo
     help: 'Open client connections.',
     registers,
     collect() {
-      this.set(connections.open.size);
-    },
-  });
-  new Counter({
-    name: 'http_connections_closed_total',
-    help: 'Connections closed by the connection limit: evicted (idle) or refused (all others in use).',
-    labelNames: ['reason'],
-    registers,
-    collect() {
-      this.reset();
-      this.inc({ reason: 'evicted' }, connections.counts.evicted);
-      this.inc({ reason: 'refused' }, connections.counts.refused);
+      this.set(connections.size);
     },
   });
   new Gauge({

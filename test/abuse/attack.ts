@@ -29,8 +29,6 @@ export interface Attack {
   title: string;
   skip?: string | false;
   variables?: NodeJS.ProcessEnv;
-  /** The limit of open files of the service. */
-  openFilesMax?: number;
   /** Fills the stores before the service starts. */
   fill?(t: Test, environment: NodeJS.ProcessEnv, quick: boolean): Promise<void>;
   /** Returns the requests that the honest client repeats during the attack, by default `GET /auth/me`. */

@@ -36,7 +36,7 @@ async function runAttack(t: Test, attack: Attack): Promise<Measurement[]> {
   // Tests on servers share one graph.
   await claimGraphFor(environment);
   await attack.fill?.(t, environment, values.quick);
-  const service = await startAttackedService(t, environment, attack.openFilesMax);
+  const service = await startAttackedService(t, environment);
   const nextAddress = rotateAddresses(3, 10);
   const send: Target['send'] = (method, path, options) =>
     sendTo(service.url, method, path, { localAddress: nextAddress(), ...options });

@@ -17,23 +17,12 @@ export interface AttackedService {
   kill(): Promise<void>;
 }
 
-/**
- * Starts the service like `npm start` and waits until it listens. It is killed when the test ends.
- *
- * @param openFilesMax the limit of open files, soft and hard
- */
-export async function startAttackedService(
-  t: Test,
-  environment: NodeJS.ProcessEnv,
-  openFilesMax: number | undefined,
-): Promise<AttackedService> {
+/** Starts the service like `npm start` and waits until it listens. It is killed when the test ends. */
+export async function startAttackedService(t: Test, environment: NodeJS.ProcessEnv): Promise<AttackedService> {
   // A file, since a pipe that the busy attacker does not read would block the service.
   const logPath = join(await temporaryDirectory(t), 'log');
   const output = openSync(logPath, 'w');
-  // Node.js cannot set resource limits, a shell can.
-  const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`;
-  const node = [process.execPath, '--max-semi-space-size=16', script('start')];
-  const child = spawn('sh', ['-c', `${limit} exec "$0" "$@"`, ...node], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=16', script('start')], {
     env: {
       PATH: process.env.PATH,
       MALLOC_TRIM_THRESHOLD_: '131072',

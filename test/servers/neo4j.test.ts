@@ -82,10 +82,10 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
   });
 
   t.test('replaces the index that an interrupted creation of a constraint has left behind', async (t) => {
-    await queryGraph('DROP CONSTRAINT attempt_id');
-    await queryGraph('CREATE INDEX attempt_id FOR (attempt:Attempt) ON (attempt.id)');
+    await queryGraph('DROP CONSTRAINT post_id');
+    await queryGraph('CREATE INDEX post_id FOR (post:Post) ON (post.id)');
     await graph.migrate();
-    t.same(await queryGraph("SHOW CONSTRAINTS YIELD name, type WHERE name = 'attempt_id' RETURN type"), [
+    t.same(await queryGraph("SHOW CONSTRAINTS YIELD name, type WHERE name = 'post_id' RETURN type"), [
       { type: 'UNIQUENESS' },
     ]);
   });

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import neo4j from 'neo4j-driver';
 import t, { type Test } from 'tap';
 import type { StoreName } from '../../db/support/errors.js';
 import { needsAllServers, startFaultyStores } from '../faults/faulty-stores.js';
@@ -137,17 +136,4 @@ t.test('exits if Neo4j, unavailable during the start, belongs to another install
   await proxy.setFault('none');
   t.equal((await closed)[0], 1);
   t.match(service.output(), /\nThe social graph \(neo4j\) belongs to another PostgreSQL\n$/);
-});
-
-t.test('does not reuse an id that an unavailable graph may contain', needsNeo4j, async (t) => {
-  const environment = await freshStores(t);
-  await (await startProcess(t, environment)).end('SIGTERM');
-  const url = environment.DATABASE_URL ?? '';
-  // As if PostgreSQL had been restored from a backup that is older than this post.
-  const { rows } = await queryDatabase(url, 'select last_value + 100 as id from posts_id_seq');
-  await queryGraph('CREATE (:Post {id: $id})', { id: neo4j.int(rows[0].id) });
-  t.teardown(() => queryGraph('MATCH (post:Post {id: $id}) DELETE post', { id: neo4j.int(rows[0].id) }));
-  await startProcess(t, { ...environment, NEO4J_URI: withPort(environment.NEO4J_URI, 9) });
-  const { rows: next } = await queryDatabase(url, "select nextval('posts_id_seq') as id");
-  t.ok(BigInt(next[0].id) > BigInt(rows[0].id));
 });

@@ -78,6 +78,18 @@ t.test('lanes take turns', async (t) => {
   t.same(started, ['a1', 'a2', 'b1', 'a3', 'b2']);
 });
 
+t.test('keys take turns in their lane, and work without a key has one of its own', async (t) => {
+  const { run, add, end, started, queue } = createControlledQueue({ maxWaiting: 6 });
+  await add(['a1', 'a2', 'a3', 'a4'], { key: 'a' });
+  await add(['b1', 'b2'], { key: 'b' });
+  const excess = t.rejects(run('a5', { key: 'a' }), OverloadedError);
+  await add(['x', 'y']);
+  await excess;
+  t.match(queue.usage, { waiting: 6, refused: 2 }, 'the newest work of the longest key is refused');
+  for (const name of ['a1', 'a2', 'b1', 'x', 'y', 'a3', 'b2']) await end(name);
+  t.same(started, ['a1', 'a2', 'b1', 'x', 'y', 'a3', 'b2']);
+});
+
 t.test('if too much is waiting, the newest work of the longest lane is refused', async (t) => {
   const { run, add, started, queue, end } = createControlledQueue({ maxWaiting: 3 });
   await add(['running', 'a1', 'a2'], { lane: 'a' });

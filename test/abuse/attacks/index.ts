@@ -3,7 +3,6 @@ import { abandonedChecks } from './abandoned-checks.js';
 import { deepPages } from './deep-pages.js';
 import { documents } from './documents.js';
 import { expensiveTextsEverywhere } from './expensive-texts.js';
-import { idleSockets } from './idle-sockets.js';
 import { loginFlood } from './login-flood.js';
 import { pipelinedFlood } from './pipelined-flood.js';
 import { trickledImages } from './trickled-images.js';
@@ -19,5 +18,4 @@ export const attacks: Record<string, Attack> = {
   'deep-pages': deepPages,
   'pipelined-flood': pipelinedFlood,
   documents,
-  'idle-sockets': idleSockets,
 };

@@ -21,7 +21,7 @@ export const pipelinedFlood: Attack = {
     const logGrowthMiB = ((await service.log()).length - logBefore.length) / 2 ** 20;
     return [{ name: 'log growth', value: logGrowthMiB, atMost: LOG_GROWTH_MAX_MIB, unit: 'MiB' }];
   },
-  measurements: (observation) => [latency(observation, 'me', 0.5, 100)],
+  measurements: (observation) => [latency(observation, 'me', 0.5, 300)],
 };
 
 /** Pipelines requests, over new connections when the service closes one, until the signal is aborted. */
