@@ -60,7 +60,7 @@ t.test('reports differences, repairs what it can, and reports the rest', async (
   t.equal(orphans.filter((name) => row.includes(name)).length, 5, 'five examples');
   t.match(found.stdout, new RegExp(`^Images that are not stored +1 +${lost}$`, 'm'));
   t.match(found.stdout, /^Changes in the outbox, which are not differences: image 1 \(1 due\)\.$/m);
-  t.match(found.stdout, /^The stores disagree: repair them with npm run verify -- --repair$/m);
+  t.match(found.stdout, /^The stores disagree: repair them with DATA_DIR=\S+ npm run verify -- --repair$/m);
 
   const repaired = await runVerify(['--repair']);
   t.equal(repaired.code, 1, 'not everything was repaired');
