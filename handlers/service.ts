@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { readBacklog } from '../db/outbox/backlog.js';
@@ -10,7 +9,7 @@ import { openStores, type Stores } from '../db/stores.js';
 import { Closers } from '../db/support/closers.js';
 import { readTotals } from '../db/totals.js';
 import { createAdminActions } from './admin/index.js';
-import { type Config, ConfigError, urlOf } from './config/index.js';
+import { type Config, urlOf } from './config/index.js';
 import type { AppContext } from './context.js';
 import { startControlServer } from './control.js';
 import { readDocument } from './http/docs/index.js';
@@ -39,8 +38,8 @@ const SHUTDOWN_GRACE_PERIOD_MS = 7000;
 /**
  * Opens the stores, and starts the API server, the operations server and, with an embedded database, the control server.
  *
- * @throws ConfigError if the file with the token keys is invalid, or a port is in use
- * @throws DataDirectoryInUseError, UnfinishedRestoreError
+ * @throws ConfigError if the file with the token keys is invalid
+ * @throws PortInUseError, DataDirectoryInUseError, UnfinishedRestoreError
  * @throws DiskFullError, DatabaseNotOpenedError for the embedded PostgreSQL
  * @throws StoresDisagreeError
  * @throws StoreUnavailableError
@@ -101,8 +100,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
       const forceCloseTimer = setTimeout(() => server.server.closeAllConnections(), SHUTDOWN_GRACE_PERIOD_MS);
       await server.close().finally(() => clearTimeout(forceCloseTimer));
     });
-    await listen(server, { host: config.host, port: config.port }, 'PORT');
-    await listen(ops.server, { host: config.opsHost, port: config.opsPort }, 'OPS_PORT');
+    const { api, operations } = addressesOf(config);
+    await listening(server.listen(api), api);
+    await listening(ops.server.listen(operations), operations);
 
     return {
       url: listeningUrl(config.host, server.server.address()),
@@ -120,15 +120,25 @@ export async function startService(config: Config, log: Logger): Promise<Service
   }
 }
 
-/** Starts a server. @throws ConfigError if the port is in use; the message names the variable that sets it */
-async function listen(
-  server: FastifyInstance,
-  options: { host: string; port: number },
-  variable: 'PORT' | 'OPS_PORT',
-): Promise<void> {
-  await server.listen(options).catch((error) => {
+/** Another process listens on a port. */
+class PortInUseError extends Error {
+  override readonly name = 'PortInUseError';
+  readonly code = 'port_in_use';
+}
+
+/** Returns where the servers listen, and the variable that sets each port. */
+export const addressesOf = ({ host, port, opsHost, opsPort }: Config) => ({
+  api: { host, port, variable: 'PORT' },
+  operations: { host: opsHost, port: opsPort, variable: 'OPS_PORT' },
+});
+
+type Address = ReturnType<typeof addressesOf>['api'];
+
+/** Waits until a server listens. @throws PortInUseError, whose message names the variable */
+export async function listening(started: Promise<unknown>, { host, port, variable }: Address): Promise<void> {
+  await started.catch((error) => {
     if (error.code !== 'EADDRINUSE') throw error;
-    throw new ConfigError(`Port ${options.port} of ${options.host} is in use. Set ${variable} to another one.`);
+    throw new PortInUseError(`Port ${port} of ${host} is in use. Set ${variable} to another one.`);
   });
 }
 

@@ -1,11 +1,14 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { type Config, readConfig } from '../handlers/config/index.js';
 import { createLogger, logFormatOf } from '../handlers/config/logger.js';
 import { configWarnings } from '../handlers/config/warnings.js';
-import { type Service, startService } from '../handlers/service.js';
+import { addressesOf, listening, type Service, startService } from '../handlers/service.js';
 import { COMMIT, VERSION } from '../handlers/version.js';
-import { printableError, runCommand } from './support/command.js';
+import { exitCodeOf, printableError, runCommand } from './support/command.js';
 import { createServiceCommand } from './support/service-command.js';
 
 /** Returns a list of the configured stores. It contains only the hosts of URLs, because a URL may contain a password. */
@@ -32,6 +35,30 @@ const describeService = (config: Config, { url, opsUrl }: Service) =>
     `  Data        ${resolve(config.stores.dataDir)}`,
     '',
   ].join('\n');
+
+/** Checks that the ports are free before the stores are opened, because that can create a database. */
+async function requireFreePorts(config: Config): Promise<void> {
+  const probes = Object.values(addressesOf(config)).map((address) => ({ address, server: createServer() }));
+  try {
+    for (const { address, server } of probes) await listening(once(server.listen(address), 'listening'), address);
+  } finally {
+    for (const { server } of probes) server.close();
+  }
+}
+
+interface ContractPaths {
+  paths: Record<string, Record<string, { operationId?: string; tags?: string[] }>>;
+}
+
+/** Names the operations without a handler. Only `npm run dev` runs code that has such a type error. */
+async function reportMissingHandlers(): Promise<void> {
+  const { handlers } = await import('../handlers/index.js');
+  const { paths } = JSON.parse(await readFile('generated/openapi.json', 'utf8')) as ContractPaths;
+  for (const { operationId: id, tags } of Object.values(paths).flatMap((item) => Object.values(item))) {
+    if (id && !(id in handlers))
+      console.error(`${id} has no handler and returns 500: add it to handlers/${tags?.[0]}.ts.`);
+  }
+}
 
 let running: Service | undefined;
 let isStopping = false;
@@ -69,19 +96,22 @@ async function start(): Promise<void> {
     const log = createLogger(config);
     log.info({ version: VERSION, commit: COMMIT }, 'starting');
     for (const warning of configWarnings(config)) log.warn(warning);
+    await requireFreePorts(config);
     const service = await startService(config, log);
     running = service;
     const { url, opsUrl, stores } = service;
+    const details = { url, opsUrl, docsUrl: `${url}/docs`, dataDir: stores.directory.root };
     if (logFormatOf(config, process.stdout) === 'text') console.log(describeService(config, service));
-    else log.info({ url, opsUrl, stores: describeStores(config), dataDir: stores.directory.root }, 'started');
+    else log.info({ ...details, stores: describeStores(config) }, 'started');
     // A store that was unavailable during the start is verified later. It may belong to another installation.
     stores.verified.catch((error) => {
       console.error(printableError(error));
       void stopAndExit(service, 1);
     });
+    if (process.connected) await reportMissingHandlers();
   } catch (error) {
     console.error(printableError(error));
-    process.exit(1);
+    process.exit(exitCodeOf(error));
   }
 }
 

@@ -17,7 +17,7 @@ import {
   version,
 } from '../scripts/contract-test/client/index.js';
 import { findInFeed } from '../scripts/contract-test/fixtures.js';
-import { allRules, FULL_RUN_REQUESTS } from '../scripts/contract-test/run.js';
+import { allRules, MAX_REQUESTS } from '../scripts/contract-test/run.js';
 import { selectRules } from '../scripts/contract-test/selection.js';
 import { checkContract, failuresIn } from './support/contract-run.js';
 import { listen } from './support/listen.js';
@@ -78,8 +78,8 @@ t.test('the service passes all rules, and all test data is deleted', async (t) =
   t.same(undeletedAccounts, []);
   await expectEmptyStores(t, service.stores);
   for (const bucket of ['strict', 'general'] as const) {
-    const [expected, sent] = [FULL_RUN_REQUESTS[bucket], counts[bucket]];
-    t.ok(Math.abs(sent - expected) < expected / 10, `${bucket}: expected about ${expected} requests, sent ${sent}`);
+    const [announced, sent] = [MAX_REQUESTS[bucket], counts[bucket]];
+    t.ok(sent <= announced && sent > announced / 3, `${bucket}: announced ${announced} requests, sent ${sent}`);
   }
 });
 
@@ -331,7 +331,9 @@ t.test('patterns select rules, slow ones only on request', async (t) => {
   t.same(selectRules({ slow: true }), allRules);
   const fast = allRules.filter(({ slow }) => !slow);
   t.same(selectRules({}), fast);
-  t.throws(() => selectRules({ only: ['no.such*'] }), { message: 'no rule has an id like "no.such*"' });
+  t.throws(() => selectRules({ only: ['no.such*'] }), {
+    message: 'no rule has an id like "no.such*": --list prints all ids',
+  });
   t.throws(() => selectRules({ skip: ['*'] }), { message: 'no rule is selected; slow rules need --slow' });
 });
 

@@ -15,7 +15,7 @@ interface Selection {
 export function selectRules({ only = [], skip = [], slow = false }: Selection): ListedRule[] {
   for (const pattern of [...only, ...skip]) {
     if (!allRules.some(({ id }) => matchesAny(id, [pattern])))
-      throw new CommandError(`no rule has an id like "${pattern}"`);
+      throw new CommandError(`no rule has an id like "${pattern}": --list prints all ids`);
   }
   const selected = allRules.filter(
     (rule) => (slow || !rule.slow) && (only.length === 0 || matchesAny(rule.id, only)) && !matchesAny(rule.id, skip),

@@ -2,7 +2,7 @@ import { readBacklog } from '../../db/outbox/backlog.js';
 import type { Database } from '../../db/postgres/index.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { requireDatabase, withBareStores } from '../support/bare-stores.js';
-import { runCommand } from '../support/command.js';
+import { commandLine, runCommand } from '../support/command.js';
 import { showProgress } from '../support/progress.js';
 import { createServiceCommand } from '../support/service-command.js';
 import { table } from '../support/table.js';
@@ -27,15 +27,15 @@ async function describeOutbox(db: Database): Promise<string> {
   return `Changes in the outbox, which are not differences: ${kinds.join(', ')}.`;
 }
 
-function describeConclusion(findings: readonly Finding[], failures: number): string {
+function describeConclusion(findings: readonly Finding[], failures: number, repairLine: string): string {
   if (failures > 0) return `${failures} repairs failed: see the log. The service retries them.`;
-  if (findings.some(isRepairable)) return 'The stores disagree: repair them with npm run verify -- --repair';
+  if (findings.some(isRepairable)) return `The stores disagree: repair them with ${repairLine}`;
   if (findings.some(isViolated)) return 'Images are lost: restore their files from a backup of the image store.';
   return 'The stores agree.';
 }
 
 // Exits with 0 if the stores agree, with 1 if they disagree, and with 2 if they could not be checked.
-async function run(options: { repair?: boolean }): Promise<void> {
+async function run(options: { repair?: boolean; envFile?: string }): Promise<void> {
   requireDatabase(readConfig(process.env).stores);
   await withBareStores(async (stores, log) => {
     const compare = async () => {
@@ -50,7 +50,7 @@ async function run(options: { repair?: boolean }): Promise<void> {
       console.log('Repaired and compared again:\n');
       findings = await compare();
     }
-    console.log(describeConclusion(findings, failures));
+    console.log(describeConclusion(findings, failures, commandLine('run verify', options, '--repair')));
     process.exitCode = failures > 0 || findings.some(isViolated) ? 1 : 0;
   });
 }

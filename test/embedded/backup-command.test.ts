@@ -223,7 +223,13 @@ t.test('restoring', { skip }, async (t) => {
       t.same(await ended, [null, 'SIGKILL']);
       const unfinished = `${restored} has an unfinished restore: run npm run restore again\n`;
       t.same(await startAndFail(t, { DATA_DIR: restored }), { code: 1, output: unfinished });
-      t.equal((await restore(t, file, restored)).code, 0);
+      const variables = join(await temporaryDirectory(t), "operator's.env");
+      await writeFile(variables, 'LOG_LEVEL=error\n');
+      const options = ['--from', file, '--env-file', variables];
+      const { code, output } = await runCommand(t, ['restore', ...options], { DATA_DIR: restored });
+      t.equal(code, 0);
+      for (const command of ['run verify', 'start'])
+        t.match(output, `  DATA_DIR=${restored} npm ${command} -- --env-file '${variables.replace("'", "'\\''")}'\n`);
       t.notOk(existsSync(join(restored, 'restoring')));
       t.equal(await (await startProcess(t, { DATA_DIR: restored })).end('SIGTERM'), 0);
     },

@@ -53,10 +53,17 @@ t.test('--env-file adds the variables of a file to the environment', async (t) =
   t.equal(code, 1);
   t.match(output, /^PORT: "from-file" .*; OPS_PORT: "from-environment" [^\n]*\n$/);
 
-  const missing = await runCommand(t, ['migrate', '--env-file', 'missing.env'], {});
-  t.not(missing.code, 0);
-  t.match(missing.output, ONE_LINE);
-  t.match(missing.output, 'missing.env');
+  for (const [path, problem] of [
+    ['missing.env', 'does not exist'],
+    ['scripts', 'cannot be read'],
+  ] as const) {
+    const refused = { code: 2, output: `--env-file: ${path} ${problem}\n` };
+    t.same(await runCommand(t, ['verify/index', '--env-file', path], {}), refused);
+  }
+});
+
+t.test('Node does not read the options of a command', async (t) => {
+  for (const [name] of commands) t.notMatch(scripts[name], /\bnode (?!.* -- )/, name);
 });
 
 t.test('a command names misspelled variables once, also those of a file', async (t) => {

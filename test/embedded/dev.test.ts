@@ -68,6 +68,9 @@ t.test('dev restarts the service after changes, and ends it when its terminal cl
   await replaceIn('handlers/http/ops.ts', 'throw new Error();\n', '');
   await untilAlive('changed again');
 
+  await replaceIn('handlers/friends.ts', 'async listFriends(', 'async listFriendsLater(');
+  await until(() => output().includes('listFriends has no handler and returns 500: add it to handlers/friends.ts.\n'));
+
   const exited = once(child, 'exit');
   child.kill('SIGHUP');
   t.same(await exited, [0, null]);

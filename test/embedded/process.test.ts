@@ -7,7 +7,8 @@ import t, { type Test } from 'tap';
 import { openBareStores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { startService } from '../../handlers/service.js';
-import { expectRefusedStart, spawnService, startProcess } from '../support/processes.js';
+import { findFreePort } from '../../scripts/services/ports.js';
+import { expectRefusedStart, IN_USE, runCommand, spawnService, startProcess } from '../support/processes.js';
 import { scrape } from '../support/prometheus.js';
 import { createSender } from '../support/requests.js';
 import { freshDataDirectory, silentLog, temporaryDirectory } from '../support/stores.js';
@@ -56,7 +57,8 @@ t.test(
       .split('\n')
       .map((line) => JSON.parse(line));
     t.match(lines[0], { msg: 'starting', version: /^\d+\./, commit: /./ });
-    const started = { msg: 'started', url: service.url, opsUrl: service.opsUrl, stores: 'embedded', dataDir: DATA_DIR };
+    const { url, opsUrl } = service;
+    const started = { msg: 'started', url, opsUrl, docsUrl: `${url}/docs`, stores: 'embedded', dataDir: DATA_DIR };
     t.match(
       lines.filter(({ msg }) => msg === 'started'),
       [started],
@@ -79,11 +81,24 @@ t.test('PGSSLMODE and PGSSLNEGOTIATION do not affect the embedded PostgreSQL', a
   t.equal((await fetch(`${opsUrl}/readyz`)).status, 200);
 });
 
-t.test('a second start on a data directory in use fails with one line and exits with 1', async (t) => {
+t.test('on a data directory in use, a start and all commands that need it fail with one line and 3', async (t) => {
   const DATA_DIR = await freshDataDirectory(t);
   const first = await startProcess(t, { DATA_DIR });
   const line = `is in use by process ${first.child.pid} of this service: stop it first, or set DATA_DIR`;
-  await expectRefusedStart(t, { DATA_DIR }, line);
+  await expectRefusedStart(t, { DATA_DIR }, line, IN_USE);
+  const folder = await temporaryDirectory(t);
+  const [backup, target] = [join(folder, 'backup.tar'), join(folder, 'target.env')];
+  await writeFile(target, `DATA_DIR=${join(folder, 'new')}\n`);
+  t.equal((await runCommand(t, ['backup', '--to', backup], { DATA_DIR })).code, 0);
+  for (const command of [
+    ['migrate'],
+    ['seed/index', '--demo'],
+    ['seed/index', '--accounts', '1'],
+    ['verify/index'],
+    ['move/index', '--to', target],
+    ['restore', '--from', backup],
+  ] as const)
+    t.match(await runCommand(t, command, { DATA_DIR }), { code: IN_USE, output: line }, command[0]);
   t.equal((await fetch(`${first.url}/openapi.yaml`)).status, 200, 'the first process keeps serving');
 });
 
@@ -127,12 +142,22 @@ t.test('fails to start, with one line, if a directory, address, port or bucket c
     [{ DATA_DIR: '/proc/x/y' }, /^DATA_DIR cannot be used: .+\/proc/],
     [{ HOST: '203.0.113.9' }, /203\.0\.113\.9/],
     [{ HOST: 'no.such.host.invalid' }, /no\.such\.host\.invalid/],
-    [{ PORT: port }, new RegExp(`^Port ${port} of 127.0.0.1 is in use. Set PORT to another one.$`, 'm')],
-    [{ OPS_PORT: port }, new RegExp(`^Port ${port} of 127.0.0.1 is in use. Set OPS_PORT to another one.$`, 'm')],
     [{ S3_BUCKET: 'images', TOKEN_KEYS: 'one:6b1f0e9ad27c4835be04c7f9125d8a63' }, /Region is missing/],
   ];
   for (const [environment, text] of refused)
     await expectRefusedStart(t, { DATA_DIR: await freshDataDirectory(t), ...environment }, text);
+
+  const DATA_DIR = join(await temporaryDirectory(t), 'data');
+  const unused = `${await findFreePort()}`;
+  for (const [variable, ports] of [
+    ['PORT', { PORT: port }],
+    ['OPS_PORT', { OPS_PORT: port }],
+    ['OPS_PORT', { PORT: unused, OPS_PORT: unused }],
+  ] as const) {
+    const line = new RegExp(`^Port \\d+ of 127\\.0\\.0\\.1 is in use\\. Set ${variable} to another one\\.$`, 'm');
+    await expectRefusedStart(t, { DATA_DIR, ...ports }, line, IN_USE);
+  }
+  t.notOk(existsSync(DATA_DIR), 'no database was created');
 });
 
 t.test('a start that fails releases what it has opened', async (t) => {

@@ -14,7 +14,7 @@ import {
   withBareStores,
 } from '../support/moves.js';
 import { picture } from '../support/picture.js';
-import { expectRefusedStart } from '../support/processes.js';
+import { expectRefusedStart, IN_USE } from '../support/processes.js';
 import { startTestService, type TestUser } from '../support/service.js';
 import { emptyGraph, needsServers, onServices, queryDatabase, temporaryDirectory } from '../support/stores.js';
 
@@ -93,7 +93,7 @@ t.test('refuses a source whose service is running on real servers', needsServers
   const service = await startTestService(t, source);
   await service.createUser();
   const { code, output } = await runMove(t, source, await embeddedVariables(t));
-  t.equal(code, 1);
+  t.equal(code, IN_USE);
   t.match(output, /in use by another process of this service: stop it first/);
 });
 

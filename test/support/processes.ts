@@ -26,6 +26,9 @@ export const isAlive = ({ exitCode, signalCode }: ChildProcess) => exitCode === 
 /** Matches an output of exactly one line. */
 export const ONE_LINE = /^[^\n]+\n$/;
 
+/** The exit code of a command if another process uses its data directory or port. */
+export const IN_USE = 3;
+
 /** Returns the built path of a command, by the name of its source below `scripts`. */
 export const script = (name: string) => `.build/scripts/${name}.js`;
 
@@ -56,7 +59,8 @@ export async function runCommand(
   [name, ...args]: readonly [string, ...string[]],
   environment: NodeJS.ProcessEnv,
 ) {
-  const { child, output } = spawnNode(t, [script(name), ...args], environment);
+  // As in package.json: otherwise Node itself would read `--env-file`.
+  const { child, output } = spawnNode(t, ['--', script(name), ...args], environment);
   const [code, signal] = await once(child, 'close');
   return { code: code ?? signal, output: output() };
 }
@@ -107,14 +111,15 @@ export async function untilListening({ child, output }: ReturnType<typeof spawnS
 export const startAndFail = (t: Lifetime, environment: NodeJS.ProcessEnv) =>
   runCommand(t, ['start'], { PORT: '0', OPS_PORT: '0', ...environment });
 
-/** Starts a service, and expects it to exit with 1 and one line that matches the pattern. Returns the line. */
+/** Starts a service, and expects it to exit with one line that matches the pattern. Returns the line. */
 export async function expectRefusedStart(
   t: Test,
   environment: NodeJS.ProcessEnv,
   pattern: RegExp | string = ONE_LINE,
+  expectedCode = 1,
 ): Promise<string> {
   const { code, output } = await startAndFail(t, environment);
-  t.equal(code, 1);
+  t.equal(code, expectedCode);
   t.match(output, ONE_LINE);
   t.match(output, pattern);
   return output;
