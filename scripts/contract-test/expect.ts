@@ -5,6 +5,7 @@ import type { CheckedResponse, Exchange } from './client/index.js';
 /** Thrown by a rule that fails, with the expectation and the exchange that did not meet it. */
 export class ExpectationError extends Error {
   readonly code = 'expectation_failed';
+  readonly time = new Date().toISOString();
 
   constructor(
     readonly expected: string,
