@@ -26,13 +26,14 @@ const PASSWORD_CHECKS: [
   withPassword: (user: UnusualUser, password: string) => RequestContent,
 ][] = [
   ['login', 'POST /auth/login', 'password', ({ email }, password) => ({ json: { email, password } })],
-  ['delete', 'DELETE /profiles/me', 'password', ({ token }, password) => ({ token, json: { password } })],
   [
     'update',
     'PUT /profiles/me',
     'current_password',
     ({ token }, password) => ({ token, ...textForm({ name: 'A Name', current_password: password }) }),
   ],
+  // Last: if the service accepts a wrong password, the account is deleted.
+  ['delete', 'DELETE /profiles/me', 'password', ({ token }, password) => ({ token, json: { password } })],
 ];
 
 export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, request, field, withPassword]) => [
