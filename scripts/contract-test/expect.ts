@@ -40,7 +40,7 @@ export function expectStatus(response: CheckedResponse, expected: number | numbe
   throw new ExpectationError(`status ${statuses.join(' or ')}`, response.exchange, `status ${response.status}`);
 }
 
-type FieldProblem = components['schemas']['FieldProblem'];
+export type FieldProblem = components['schemas']['FieldProblem'];
 
 /** Throws an ExpectationError unless the response is a 400 that names exactly these fields (`in.field`), each problem once. */
 export function expectProblems(response: CheckedResponse, ...expected: string[]): CheckedResponse {

@@ -1,5 +1,5 @@
 import type { CheckedResponse } from '../../client/index.js';
-import { expectEqual } from '../../expect.js';
+import { expectEqual, type FieldProblem } from '../../expect.js';
 import { type Post, publish, textForm, WRONG_PASSWORD } from '../../fixtures.js';
 import type { TestUsers, User } from '../../users.js';
 import { updatedUser } from './users.js';
@@ -27,9 +27,7 @@ const ACCOUNT_FIELDS = ['name', 'username', 'email', 'password'] as const;
 
 /** Returns whether an error of the response names this field of the body. */
 export const namesField = ({ body }: CheckedResponse, field: string) =>
-  (body?.errors ?? []).some(
-    (problem: { in: string; field: string }) => problem.in === 'body' && problem.field === field,
-  );
+  (body?.errors ?? []).some((problem: FieldProblem) => problem.in === 'body' && problem.field === field);
 
 /** The result if the service did not accept the values. */
 const notStored = (response: CheckedResponse): ValidResult => ({ response, stored: {}, readResponse: response });
