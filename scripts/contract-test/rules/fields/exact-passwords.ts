@@ -79,7 +79,7 @@ export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, request, field, 
 
 export const exactPasswordDeletionRule = rule(
   'profiles.delete.exact',
-  'DELETE /profiles/me accepts a password that starts and ends with whitespace, sent exactly as it was registered.',
+  'DELETE /profiles/me accepts a password that starts and ends with whitespace, sent exactly as it was set.',
   async (users) => {
     const { token, email, password } = await unusualUser(users);
     await users.anonymous.send(200, 'DELETE /profiles/me', { token, json: { password } });
