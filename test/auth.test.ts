@@ -5,7 +5,7 @@ import t from 'tap';
 import { watchHashes } from './support/hashes.js';
 import { CLEARED_COOKIE, sessionCookieOf } from './support/requests.js';
 import { PASSWORD, startTestService, WRONG_PASSWORD } from './support/service.js';
-import { freshStores, onServices } from './support/stores.js';
+import { onServices } from './support/stores.js';
 
 const service = await startTestService(t);
 const { db } = service.stores;
@@ -53,15 +53,6 @@ t.test('an account whose hash cannot be read refuses every password', async (t) 
   t.match(await login(email), { status: 401, body: { code: 'invalid_credentials' } });
   const change = { form: { name: 'Other', current_password: PASSWORD } };
   t.match(await send('PUT', '/profiles/me', change), { status: 401, body: { code: 'invalid_password' } });
-});
-
-t.test('with REGISTRATION=closed, no request creates an account', async (t) => {
-  const { send } = await startTestService(t, { ...(await freshStores(t)), REGISTRATION: 'closed' });
-  const json = { name: 'Ada', username: 'ada', email: 'ada@example.org', password: PASSWORD };
-  const closed = { status: 403, body: { code: 'registration_closed' } };
-  t.match(await send('POST', '/auth/register', { json }), closed);
-  t.match(await send('POST', '/auth/register', { json: {} }), closed, 'before the body is validated');
-  t.equal((await send('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })).status, 401);
 });
 
 // The contract tests also accept two successes.

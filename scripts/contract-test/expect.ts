@@ -5,6 +5,7 @@ import type { CheckedResponse, Exchange } from './client/index.js';
 /** Thrown by a rule that fails, with the expectation and the exchange that did not meet it. */
 export class ExpectationError extends Error {
   readonly code = 'expectation_failed';
+  readonly time = new Date().toISOString();
 
   constructor(
     readonly expected: string,
@@ -39,7 +40,7 @@ export function expectStatus(response: CheckedResponse, expected: number | numbe
   throw new ExpectationError(`status ${statuses.join(' or ')}`, response.exchange, `status ${response.status}`);
 }
 
-type FieldProblem = components['schemas']['FieldProblem'];
+export type FieldProblem = components['schemas']['FieldProblem'];
 
 /** Throws an ExpectationError unless the response is a 400 that names exactly these fields (`in.field`), each problem once. */
 export function expectProblems(response: CheckedResponse, ...expected: string[]): CheckedResponse {

@@ -32,7 +32,7 @@ export function textReport({ results, unchecked, counts, accounts, undeletedAcco
       .map(({ id, sentence, reason }) => `${paint('yellow', 'Skipped')}  ${id}: ${sentence}\n  ${reason}\n`),
     ...groupFailures(results).map(failureText),
     ...(undeletedAccounts.length > 0 ? [`Accounts that could not be deleted: ${undeletedAccounts.join(', ')}\n`] : []),
-    `${tally(results)}${notChecked}; ${counts.strict + counts.general} requests (${counts.strict} strict), ${accounts} accounts, ${seconds.toFixed(1)} s`,
+    `${tally(results)}${notChecked}; ${counts.strict + counts.general} requests (${counts.strict} strict), ${accounts} accounts, ${seconds.toFixed(1)} s${skipReasons(results)}`,
   ].join('\n');
 }
 
@@ -42,9 +42,19 @@ export const jsonReport = ({ results, ...run }: RunResult, baseUrl: string): str
 
 type FailureGroup = [first: RuleResult, ...others: RuleResult[]];
 
-/** Groups failures that have the same expectation and the same response. */
+/** Returns why rules were skipped, each reason with the number of rules. */
+function skipReasons(results: readonly RuleResult[]): string {
+  const skipped = results.filter(({ verdict }) => verdict === 'skipped');
+  const reasons = groupBy(skipped, ({ reason = '' }) => reason);
+  return [...reasons].map(([reason, rules]) => `; ${rules.length} skipped because ${reason}`).join('');
+}
+
+/** Groups failures that have the same expectation and the same response. The first failure of the run is the first. */
 function groupFailures(results: readonly RuleResult[]): FailureGroup[] {
-  const failed = results.filter(({ verdict }) => verdict === 'failed');
+  const timeOf = ({ failure }: RuleResult) => Date.parse(failure?.time ?? '');
+  const failed = results
+    .filter(({ verdict }) => verdict === 'failed')
+    .sort((one, other) => timeOf(one) - timeOf(other));
   const groups = groupBy(failed, ({ failure }) => {
     const { expected, actual, response } = failure ?? {};
     return JSON.stringify([expected, actual, response?.status, response?.body]);

@@ -40,6 +40,8 @@ export interface RunSettings extends Omit<ClientOptions, 'observer'> {
 }
 
 interface Failure extends Partial<ExchangeDescription> {
+  /** When the rule failed, in RFC 3339 format. The first failure of a run is often the cause of others. */
+  time: string;
   expected: string;
   actual?: string;
 }
@@ -166,18 +168,18 @@ async function checkRule({ check }: Rule, users: TestUsers): Promise<Verdict> {
 
 async function verdictOfError(error: unknown): Promise<Verdict> {
   if (error instanceof SkippedError) return { verdict: 'skipped', reason: error.message };
-  if (error instanceof ExpectationError && error.exchange?.received.body?.code === 'registration_closed')
-    return { verdict: 'skipped', reason: 'registration is closed' };
   return { verdict: 'failed', failure: await failureOf(error) };
 }
 
 async function failureOf(error: unknown): Promise<Failure> {
-  if (error instanceof NoResponseError) return { expected: 'a response', actual: error.message };
+  const time = new Date().toISOString();
+  if (error instanceof NoResponseError) return { time, expected: 'a response', actual: error.message };
   // A rule threw because the response does not have the structure that it reads.
   if (!(error instanceof ExpectationError))
-    return { expected: 'a response that the rule can read', actual: `${error}` };
+    return { time, expected: 'a response that the rule can read', actual: `${error}` };
   const { expected, actual, exchange } = error;
   return {
+    time: error.time,
     expected: truncated(expected),
     ...(actual !== undefined && { actual: truncated(actual) }),
     ...(exchange && (await describeExchange(exchange))),

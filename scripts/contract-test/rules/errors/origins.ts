@@ -2,6 +2,7 @@ import { contract, methodAndPath } from '../../client/index.js';
 import { CROSS_SITE, OTHER_ORIGIN, withCookie } from '../../fixtures.js';
 import { requireOwnParser } from '../http-parsing.js';
 import { exampleBody, validRequest } from '../operations.js';
+import { startSession } from '../session.js';
 import { isSafe, UNKNOWN_QUERY, userRule } from './requests.js';
 
 type HeaderSet = Record<string, string>;
@@ -29,7 +30,9 @@ const unsafeOriginRules = contract
       `sites.${operation.id}`,
       `${methodAndPath(operation)} without an Authorization header returns 403 if the request is cross-origin, and is allowed from the service’s own origin and from clients other than browsers. With the header, it is allowed from every origin, even if it also has the cookie.`,
       async (user, users) => {
-        const credentials = operation.requiresAuthentication ? withCookie(user.token).headers : {};
+        // A logout ends the session if the service accepts the unknown query parameter.
+        const { token } = operation.id === 'logout' ? await startSession(users, user) : user;
+        const credentials = operation.requiresAuthentication ? withCookie(token).headers : {};
         // A 400 for the unknown query parameter shows that the origin is allowed.
         const request = validRequest(operation, UNKNOWN_QUERY);
         const send = (status: number, headers: HeaderSet, token?: string) =>
@@ -38,7 +41,7 @@ const unsafeOriginRules = contract
           ...allowedHeaders(users.origin).map((headers) => send(400, { ...credentials, ...headers })),
           ...crossOriginHeaders(users.origin).map((headers) => send(403, { ...credentials, ...headers })),
         ]);
-        await send(400, { ...credentials, ...CROSS_SITE }, user.token);
+        await send(400, { ...credentials, ...CROSS_SITE }, token);
       },
     ),
   );

@@ -2,13 +2,8 @@ import type { CheckedResponse } from '../../client/index.js';
 import { expectEqual, expectThat } from '../../expect.js';
 import { rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
-import { ENDPOINTS, type Endpoint, type ValidResult } from './endpoints.js';
+import { ENDPOINTS, type Endpoint, namesField, type ValidResult } from './endpoints.js';
 import { FIELDS, type Field } from './values.js';
-
-const namesField = ({ body }: CheckedResponse, field: string) =>
-  (body?.errors ?? []).some(
-    (problem: { in: string; field: string }) => problem.in === 'body' && problem.field === field,
-  );
 
 /** Returns whether the response rejects this field, or fails without listing errors. */
 const rejects = (response: CheckedResponse, field: string) =>
@@ -55,7 +50,7 @@ const validExchanges = (users: TestUsers, { id, fields, creates, sendValid }: En
 
 const quote = (value: string) => {
   const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 40)}… (${[...value].length} characters)` : text;
+  return text.length > 60 ? `${[...text].slice(0, 40).join('')}… (${[...value].length} characters)` : text;
 };
 
 const FIELD_DESCRIPTIONS: Record<Field, string> = {

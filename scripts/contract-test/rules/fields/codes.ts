@@ -40,8 +40,12 @@ const GROUPS: [id: string, description: string, cases: [InvalidRequest, ...probl
     'blank, too_long, whitespace, invisible_characters, invalid_encoding, email and disposable_email for the fields of an account',
     [
       [update({ name: '', username: '', email: '' }), 'body.name blank', 'body.username blank', 'body.email blank'],
-      [update({ name: ' '.repeat(101) }), 'body.name too_long'],
-      [update({ username: 'a b', email: ' ' }), 'body.username whitespace', 'body.email blank'],
+      [
+        update({ name: ' '.repeat(101), username: 'a b', email: ' ' }),
+        'body.name too_long',
+        'body.username whitespace',
+        'body.email blank',
+      ],
       [update({ username: 'a\u200bb', email: 'a b@c' }), 'body.username invisible_characters', 'body.email email'],
       [
         update({ username: ' \u{e0001}', email: 'x@mailinator.com' }),

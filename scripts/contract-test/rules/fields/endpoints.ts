@@ -1,5 +1,5 @@
 import type { CheckedResponse } from '../../client/index.js';
-import { expectEqual } from '../../expect.js';
+import { expectEqual, type FieldProblem } from '../../expect.js';
 import { type Post, publish, textForm, WRONG_PASSWORD } from '../../fixtures.js';
 import type { TestUsers, User } from '../../users.js';
 import { updatedUser } from './users.js';
@@ -24,6 +24,10 @@ export interface Endpoint {
 }
 
 const ACCOUNT_FIELDS = ['name', 'username', 'email', 'password'] as const;
+
+/** Returns whether an error of the response names this field of the body. */
+export const namesField = ({ body }: CheckedResponse, field: string) =>
+  (body?.errors ?? []).some((problem: FieldProblem) => problem.in === 'body' && problem.field === field);
 
 /** The result if the service did not accept the values. */
 const notStored = (response: CheckedResponse): ValidResult => ({ response, stored: {}, readResponse: response });
@@ -109,10 +113,10 @@ export const ENDPOINTS: Endpoint[] = [
     async sendValid(users, { password, ...values }) {
       const user = await updatedUser(users);
       if (password !== undefined) {
-        // With a wrong current_password, the service responds with 401 to a valid new password, and changes nothing.
-        const form = textForm({ password, current_password: WRONG_PASSWORD });
-        const response = await user.send([400, 401], 'PUT /profiles/me', form);
-        if (response.status === 400) return notStored(response);
+        // Two invalid fields prevent the change, even if the service accepts one of them.
+        const form = textForm({ password, current_password: user.password, name: ' ', private: 'maybe' });
+        const response = await user.send(400, 'PUT /profiles/me', form);
+        if (namesField(response, 'password')) return notStored(response);
       }
       // An accepted password was not stored, so it cannot be verified. The results contain it as it was sent.
       if (Object.keys(values).length === 0) {

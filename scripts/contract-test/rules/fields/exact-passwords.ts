@@ -26,13 +26,14 @@ const PASSWORD_CHECKS: [
   withPassword: (user: UnusualUser, password: string) => RequestContent,
 ][] = [
   ['login', 'POST /auth/login', 'password', ({ email }, password) => ({ json: { email, password } })],
-  ['delete', 'DELETE /profiles/me', 'password', ({ token }, password) => ({ token, json: { password } })],
   [
     'update',
     'PUT /profiles/me',
     'current_password',
     ({ token }, password) => ({ token, ...textForm({ name: 'A Name', current_password: password }) }),
   ],
+  // Last: if the service accepts a wrong password, the account is deleted.
+  ['delete', 'DELETE /profiles/me', 'password', ({ token }, password) => ({ token, json: { password } })],
 ];
 
 export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, request, field, withPassword]) => [
@@ -78,7 +79,7 @@ export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, request, field, 
 
 export const exactPasswordDeletionRule = rule(
   'profiles.delete.exact',
-  'DELETE /profiles/me accepts a password that starts and ends with whitespace, sent exactly as it was registered.',
+  'DELETE /profiles/me accepts a password that starts and ends with whitespace, sent exactly as it was set.',
   async (users) => {
     const { token, email, password } = await unusualUser(users);
     await users.anonymous.send(200, 'DELETE /profiles/me', { token, json: { password } });

@@ -10,10 +10,10 @@ export const fields: Subject = {
   rules: [
     ...valueRules,
     ...codeRules,
-    ...exactPasswordRules,
     ...loginFieldRules,
     ...takenRules,
-    // Must be last: the other rules use the account.
+    // Must be last: they may delete the account that the other rules use.
+    ...exactPasswordRules,
     exactPasswordDeletionRule,
   ],
 };

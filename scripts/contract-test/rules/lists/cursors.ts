@@ -1,10 +1,10 @@
 import type { CheckedResponse } from '../../client/index.js';
-import { expectEqual, expectProblems, expectThat } from '../../expect.js';
+import { expectEqual, expectProblems, expectThat, SkippedError } from '../../expect.js';
 import { idsOf, makeFriends, type Post, publish } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { User } from '../../users.js';
 import { nextPagePath } from './pages.js';
-import { timeline } from './timeline.js';
+import { numberedForms, publishAll, timeline } from './timeline.js';
 
 const PATHS = ['/posts', '/posts/me'] as const;
 
@@ -156,3 +156,40 @@ export const cursorRules: Rule[] = [
     },
   ),
 ];
+
+/** More hidden posts in a row than a service may read ahead for a page. */
+const HIDDEN_POSTS = 250;
+
+/** More pages of posts of other users than are expected between the posts of the rule. */
+const MAX_PAGES = 50;
+
+export const hiddenRunRule = rule(
+  'posts.list.cursor.hidden-run',
+  `The Link of GET /posts leads to the next visible post, even if it follows after ${HIDDEN_POSTS} hidden ones.`,
+  async (users) => {
+    const { reader, author, ownPosts, privateAuthor, privatePosts, oldestPost } = await timeline(users);
+    await author.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
+    const forms = numberedForms(HIDDEN_POSTS - ownPosts.length - privatePosts.length);
+    const hidden = [...ownPosts, ...privatePosts, ...(await publishAll(privateAuthor, forms))];
+    const expected = [await publish(reader), oldestPost];
+    const known = new Set(idsOf([...hidden, ...expected]));
+    // Other users may publish meanwhile, so the walk starts after a post of a known user.
+    await publish(privateAuthor);
+    const cursor = await cursorAfter(privateAuthor, '/posts/me');
+    for (const limit of [1, 20, 100]) {
+      let path = `/posts?limit=${limit}&cursor=${cursor}`;
+      const read: number[] = [];
+      for (let pages = 1; ; pages++) {
+        const page = await reader.send(200, `GET ${path}`);
+        read.push(...idsOf<number>(page.body));
+        const found = read.filter((id) => known.has(id));
+        const ended = read.some((id) => id <= oldestPost.id) || !page.headers.has('link');
+        if (ended) expectEqual(page, 'the posts from the cursor on, of the known users', found, idsOf(expected));
+        if (ended) break;
+        expectThat(page.body.length === limit, `${limit} posts, because there is a Link`, page);
+        if (pages === MAX_PAGES) throw new SkippedError('other users keep publishing posts');
+        path = nextPagePath(page);
+      }
+    }
+  },
+);

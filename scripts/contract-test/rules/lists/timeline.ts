@@ -11,13 +11,13 @@ export const newestFirst = (one: Post, other: Post) =>
   one.created_at === other.created_at ? other.id - one.id : one.created_at < other.created_at ? 1 : -1;
 
 /** Publishes posts concurrently, so that some may share a `created_at`. Returns them, newest first. */
-async function publishAll(author: User, forms: Record<string, string | File>[]): Promise<Post[]> {
+export async function publishAll(author: User, forms: Record<string, string | File>[]): Promise<Post[]> {
   const limitConcurrency = pLimit(6);
   const posts = await Promise.all(forms.map((form) => limitConcurrency(() => publish(author, form))));
   return posts.sort(newestFirst);
 }
 
-const numberedForms = (count: number) =>
+export const numberedForms = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ title: `Post ${index}`, text: `Text ${index}` }));
 
 /** Returns the accounts and posts of the rules about lists, which are created on first use. */
@@ -29,6 +29,7 @@ export const timeline = (users: TestUsers) =>
     await privateAuthor.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
     await makeFriends(friend, privateAuthor);
     await reader.send(200, `POST /friends/request?to=${privateAuthor.id}`);
+    const oldestPost = await publish(friend);
     // Published last, so that they are on the first page.
     const specialForms = [
       { text: 'long '.repeat(2000) },
@@ -76,5 +77,7 @@ export const timeline = (users: TestUsers) =>
       privatePosts,
       /** A friend of `privateAuthor`. */
       friend,
+      /** A public post, older than those of `author` and `privateAuthor`. */
+      oldestPost,
     };
   });

@@ -1,38 +1,26 @@
 import { claimsOf } from '../../client/index.js';
-import {
-  expectClearedCookie,
-  expectCode,
-  expectEqual,
-  expectProblemCodes,
-  expectProblems,
-  expectThat,
-} from '../../expect.js';
+import { expectClearedCookie, expectCode, expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
 import { WRONG_PASSWORD, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { startSession } from '../session.js';
-import { userRules } from '../user-rule.js';
-
-const adaRule = userRules('ada');
+import { expectPasswordProblems, passwordRule } from './user.js';
 
 export const changeRules: Rule[] = [
-  adaRule(
+  passwordRule(
     'passwords.change.resulting-account',
     'A new password is checked against the username and the email that result from the update.',
-    async ({ send, username: former, password: current_password }) => {
+    async (user) => {
       const changes = { username: 'elk', email: 'elk@example.org' };
-      const password = `Teal_58${former.toUpperCase()}`;
-      for (const form of [
-        { password: 'Teal_58-Harbour', username: 'harbour' },
-        { password: 'Teal_58-Harbour', username: 'elk', email: 'teal_58@example.org' },
+      const password = `Teal_58${user.username.toUpperCase()}`;
+      for (const [form, code] of [
+        [{ password: 'Teal_58-Harbour', username: 'harbour' }, 'contains_username'],
+        [{ password: 'Teal_58-Harbour', username: 'elk', email: 'teal_58@example.org' }, 'contains_email'],
         // The former username is also the local part of the email. If only one of them changes, the other still applies.
-        { password, username: changes.username },
-        { password, email: changes.email },
-      ] as Record<string, string>[]) {
-        const response = await send(400, 'PUT /profiles/me', { form: { ...form, current_password } });
-        expectProblems(response, 'body.password');
-      }
-      // The 401 for the wrong current_password shows that the new password is valid if both change.
-      await send(401, 'PUT /profiles/me', { form: { ...changes, password, current_password: WRONG_PASSWORD } });
+        [{ password, username: changes.username }, 'contains_email'],
+        [{ password, email: changes.email }, 'contains_username'],
+      ] as [Record<string, string>, string][])
+        await expectPasswordProblems(user, form, code);
+      await expectPasswordProblems(user, { ...changes, password });
     },
   ),
 
@@ -46,23 +34,13 @@ export const changeRules: Rule[] = [
     },
   ),
 
-  adaRule(
+  passwordRule(
     'passwords.change.current-password-required',
     'A password change by PUT /profiles/me requires current_password.',
     async ({ send }, users) => {
-      const form = { password: users.newUser().password };
-      expectProblemCodes(await send(400, 'PUT /profiles/me', { form }), 'body.current_password required');
-    },
-  ),
-
-  adaRule(
-    'passwords.change.wrong-current-password',
-    'A wrong current_password on PUT /profiles/me returns 401 invalid_password with the message “Invalid password”.',
-    async ({ send }, users) => {
-      const form = { password: users.newUser().password, current_password: WRONG_PASSWORD };
-      const response = expectCode(await send(401, 'PUT /profiles/me', { form }), 'invalid_password');
-      expectEqual(response, 'the message', response.body.message, 'Invalid password');
-      expectEqual(response, 'WWW-Authenticate', response.headers.get('www-authenticate'), 'Bearer');
+      const form = { password: users.newUser().password, name: ' ' };
+      const response = await send(400, 'PUT /profiles/me', { form });
+      expectProblemCodes(response, 'body.current_password required', 'body.name blank');
     },
   ),
 
@@ -102,6 +80,18 @@ export const changeRules: Rule[] = [
       const claims = claimsOf(response.body.token);
       expectThat(typeof claims.jti === 'string' && claims.sub === String(user.id), 'claims jti and sub', response);
       expectThat(claims.tvr > claimsOf(user.token).tvr, 'a higher tvr after a password change', response);
+    },
+  ),
+
+  // Must be last: if the service accepts the password, the session of the user ends.
+  passwordRule(
+    'passwords.change.wrong-current-password',
+    'A wrong current_password on PUT /profiles/me returns 401 invalid_password with the message “Invalid password”.',
+    async ({ send }, users) => {
+      const form = { password: users.newUser().password, current_password: WRONG_PASSWORD };
+      const response = expectCode(await send(401, 'PUT /profiles/me', { form }), 'invalid_password');
+      expectEqual(response, 'the message', response.body.message, 'Invalid password');
+      expectEqual(response, 'WWW-Authenticate', response.headers.get('www-authenticate'), 'Bearer');
     },
   ),
 ];

@@ -1,7 +1,6 @@
-import { expectProblemCodes, expectProblems } from '../../expect.js';
+import { expectProblemCodes } from '../../expect.js';
 import { type Rule, rule } from '../../rule.js';
-import type { User } from '../../users.js';
-import { userRules } from '../user-rule.js';
+import { expectPasswordProblems, passwordRule } from './user.js';
 
 /** Returns all sequences of four adjacent characters of a text, ascending and, in upper case, descending. */
 const sequencesOf = (characters: string): string[] =>
@@ -163,50 +162,39 @@ const PERMITTED_PARTS: Fields[] = [
   { name: 'Harbour' },
 ];
 
-const adaRule = userRules('ada');
-
-/**
- * Checks the problems of a new password. Sends it in an update, which does not count against the strict rate limit, with an
- * invalid name, so that nothing changes even if the password is wrongly accepted.
- */
-async function expectPasswordProblems({ send, password: current_password }: User, form: Fields, ...codes: string[]) {
-  const response = await send(400, 'PUT /profiles/me', { form: { ...form, current_password, name: ' ' } });
-  expectProblemCodes(response, ...codes.map((code) => `body.password ${code}`), 'body.name blank');
-}
-
 export const policyRules: Rule[] = [
   ...REJECTED.map(([id, requirement, code, passwords]) =>
-    adaRule(
+    passwordRule(
       `passwords.policy.${id}`,
       `A password must ${requirement}. Otherwise the request returns 400 with the code ${code}.`,
-      async (ada) => {
-        for (const password of passwords) await expectPasswordProblems(ada, { password }, code);
+      async (user) => {
+        for (const password of passwords) await expectPasswordProblems(user, { password }, code);
       },
     ),
   ),
 
   ...ACCEPTED.map(([id, sentence, passwords]) =>
-    adaRule(`passwords.accepted.${id}`, sentence, async (ada) => {
-      for (const password of passwords) await expectPasswordProblems(ada, { password });
+    passwordRule(`passwords.accepted.${id}`, sentence, async (user) => {
+      for (const password of passwords) await expectPasswordProblems(user, { password });
     }),
   ),
 
-  adaRule(
+  passwordRule(
     'passwords.policy.unchanged-username',
     'A new password must not contain the username, even if the update leaves the username unchanged.',
-    async ({ send, username, password: current_password }) => {
-      const form = { password: `Teal_58${username.toUpperCase()}`, current_password, name: ' ' };
-      expectProblems(await send(400, 'PUT /profiles/me', { form }), 'body.password', 'body.name');
+    async (user) => {
+      const password = `Teal_58${user.username.toUpperCase()}`;
+      await expectPasswordProblems(user, { password }, 'contains_username', 'contains_email');
     },
   ),
 
   ...CONTAINED.map(([id, part, code, cases]) =>
-    adaRule(
+    passwordRule(
       `passwords.policy.${id}`,
       `A password must not contain the ${part}, however short, ignoring case and Unicode form. Otherwise the request returns 400 with the code ${code}.`,
-      async (ada, users) => {
+      async (user, users) => {
         for (const [fields, password] of cases) {
-          await expectPasswordProblems(ada, { ...fields, password }, code);
+          await expectPasswordProblems(user, { ...fields, password }, code);
           const json = { ...users.newUser(), ...fields, password };
           expectProblemCodes(await users.anonymous.send(400, 'POST /auth/register', { json }), `body.password ${code}`);
         }

@@ -36,20 +36,6 @@ const deletedAccount = (users: TestUsers) =>
 
 export const accountDeletionRules: Rule[] = [
   piaRule(
-    'accounts.delete.wrong-password',
-    'DELETE /profiles/me returns 401 invalid_password with the message “Invalid password” if the password is wrong. Whitespace is significant.',
-    async ({ send, password }) => {
-      for (const wrong of [WRONG_PASSWORD, ` ${password}`]) {
-        const response = await send(401, 'DELETE /profiles/me', { json: { password: wrong } });
-        expectCode(response, 'invalid_password');
-        expectEqual(response, 'the message', response.body.message, 'Invalid password');
-        expectEqual(response, 'WWW-Authenticate', response.headers.get('www-authenticate'), 'Bearer');
-      }
-      await send(200, 'GET /auth/me');
-    },
-  ),
-
-  piaRule(
     'accounts.delete.fields',
     'DELETE /profiles/me requires password and accepts no other field.',
     async ({ send }) => {
@@ -60,6 +46,21 @@ export const accountDeletionRules: Rule[] = [
         const response = await send(400, 'DELETE /profiles/me', { json: { password } });
         expectProblemCodes(response, 'body.password not_a_string');
       }
+    },
+  ),
+
+  // After the other rules of this user: if the service accepts a wrong password, the account is deleted.
+  piaRule(
+    'accounts.delete.wrong-password',
+    'DELETE /profiles/me returns 401 invalid_password with the message “Invalid password” if the password is wrong. Whitespace is significant.',
+    async ({ send, password }) => {
+      for (const wrong of [WRONG_PASSWORD, ` ${password}`]) {
+        const response = await send(401, 'DELETE /profiles/me', { json: { password: wrong } });
+        expectCode(response, 'invalid_password');
+        expectEqual(response, 'the message', response.body.message, 'Invalid password');
+        expectEqual(response, 'WWW-Authenticate', response.headers.get('www-authenticate'), 'Bearer');
+      }
+      await send(200, 'GET /auth/me');
     },
   ),
 

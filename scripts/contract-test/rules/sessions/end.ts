@@ -15,15 +15,15 @@ export const endRules: Rule[] = [
     'auth.logout.ends-session',
     'Logout invalidates the token of the session and clears the cookie. If the header and the cookie belong to different sessions, it ends the session of the header.',
     async (sam, users) => {
-      const session = await startSession(users, sam);
-      const response = await session.send(200, 'POST /auth/logout', withCookie(sam.token));
+      const [session, other] = [await startSession(users, sam), await startSession(users, sam)];
+      const response = await session.send(200, 'POST /auth/logout', withCookie(other.token));
       const cookie = response.headers.get('set-cookie') ?? '';
       expectClearedCookie(response);
       expectThat(/max-age=0|expires=thu, 01 jan 1970/i.test(cookie), 'an expired cookie', response);
       await session.send(401, 'GET /auth/verify');
       await users.anonymous.send(401, 'GET /auth/verify', withCookie(session.token));
-      await sam.send(200, 'GET /auth/verify');
-      const remaining = await sam.send(200, 'GET /auth/sessions');
+      await other.send(200, 'GET /auth/verify');
+      const remaining = await other.send(200, 'GET /auth/sessions');
       expectThat(!idsOf<string>(remaining.body).includes(session.id), 'a list without the session', remaining);
     },
   ),
@@ -45,9 +45,9 @@ export const endRules: Rule[] = [
     'sessions.delete.not-own',
     'DELETE /auth/sessions/{id} returns 404 if the session is missing or another user’s, with the same body.',
     async ({ send }, users) => {
-      const other = await users.sharedUser('ada');
+      const other = await startSession(users, await users.sharedUser('ada'));
       const missing = await send(404, 'DELETE /auth/sessions/00000000-0000-4000-8000-000000000000');
-      const foreign = await send(404, `DELETE /auth/sessions/${claimsOf(other.token).jti}`);
+      const foreign = await send(404, `DELETE /auth/sessions/${other.id}`);
       expectEqual(foreign, 'the body, as for a missing one', foreign.body, missing.body);
       await other.send(200, 'GET /auth/verify');
     },
@@ -56,8 +56,8 @@ export const endRules: Rule[] = [
   samRule(
     'sessions.delete.malformed-id',
     'DELETE /auth/sessions/{id} returns 404 for any id that is not one of the user’s sessions, regardless of its form.',
-    async ({ send, token }) => {
-      const own: string = claimsOf(token).jti;
+    async (sam, users) => {
+      const { id: own, send } = await startSession(users, sam);
       const similar = [own.toUpperCase(), `${own}%00`, `${own}%20`];
       const malformed = ['1', 'abc', '%00', '..%2fme', '%F0%9F%98%80', '%27%20or%20true--', 'x'.repeat(5000)];
       for (const id of [...similar, ...malformed]) {

@@ -29,10 +29,12 @@ export const listRules: Rule[] = [
 
   samRule(
     'sessions.list.device-name',
-    'device_name is the User-Agent, decoded as UTF-8 or otherwise Latin-1, trimmed, without control characters and truncated to 255 characters. It is “Unknown device” if the header is missing or nothing of it remains.',
+    'device_name is the User-Agent, decoded as UTF-8 or otherwise Latin-1, trimmed, without control characters and truncated to 255 characters (code points). It is “Unknown device” if the header is missing or nothing of it remains.',
     async (sam, users) => {
       for (const [userAgent, name] of [
         [`Contract Test ${'x'.repeat(300)}`, `Contract Test ${'x'.repeat(241)}`],
+        [Buffer.from('🐟'.repeat(255)).toString('latin1'), '🐟'.repeat(255)],
+        [Buffer.from(`x${'🐟'.repeat(255)}`).toString('latin1'), `x${'🐟'.repeat(254)}`],
         [' \u00a0 Trimmed \t', 'Trimmed'],
         ['No\tControl\u0085Char\u009facters', 'NoControlCharacters'],
         ['<script>"&', '<script>"&'],

@@ -1,12 +1,5 @@
 import { claimsOf } from '../../client/index.js';
-import {
-  expectCurrentTime,
-  expectEqual,
-  expectProblemCodes,
-  expectThat,
-  expectTimestamp,
-  fieldsOf,
-} from '../../expect.js';
+import { expectCurrentTime, expectEqual, expectThat, expectTimestamp, fieldsOf } from '../../expect.js';
 import { withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
@@ -97,14 +90,4 @@ export const loginRules: Rule[] = [
       }
     },
   ),
-
-  samRule('auth.login.email-is-normalized', 'Login trims and lowercases the email.', async (sam, users) => {
-    await users.login({ ...sam, email: `  ${sam.email.toUpperCase()} ` });
-  }),
-
-  samRule('auth.login.fields', 'POST /auth/login accepts only email and password.', async (sam, users) => {
-    const { email, password } = sam;
-    const json = { email, password, remember: true };
-    expectProblemCodes(await users.anonymous.send(400, 'POST /auth/login', { json }), 'body.remember unknown_field');
-  }),
 ];
