@@ -234,13 +234,21 @@ t.test('the command', async (t) => {
     const { output } = await admin('accounts', 'list', '--search', user.email);
     t.match(output, new RegExp(`^id +username +email .*\n${user.id} +${user.username} +${user.email} .*\n$`));
     t.match((await admin('accounts', 'show', user.email)).output, new RegExp(`^username +${user.username}$`, 'm'));
+    // An old version accepted such a name.
+    const old = service.stores.db.updateTable('accounts').set({ username: 'o\u202Eld' });
+    const { id } = await createUser();
+    await old.where('id', '=', id).execute();
+    t.match((await admin('accounts', 'list', '--after', String(id - 1))).output, new RegExp(`^${id} +o ld `, 'm'));
     const { body } = await user.send('POST', '/posts/create', { form: { title: 'T', text: 'Text' } });
     const json = await admin('posts', 'show', String(body.id), '--json');
     t.match(JSON.parse(json.output), { id: body.id, author_id: user.id, text: 'Text' });
-    const escapes = { form: { title: '\u001B[2JClear\u009Bm', text: 'a\u202Eb\nc' } };
+    const escapes = { form: { title: '\u001B[2JClear\u009Bm', text: 'a\u202Eb\r\n\u{e0041}c' } };
     const { body: hostile } = await user.send('POST', '/posts/create', escapes);
     const { output: lines } = await admin('posts', 'show', String(hostile.id));
     t.match(lines, / \[2JClear m\ntext +a b c\n/, 'no control character of a user reaches the terminal');
+    const { output: escaped } = await admin('posts', 'show', String(hostile.id), '--json');
+    t.notMatch(escaped.trimEnd(), /[\p{Cc}\p{Cf}]/u);
+    t.match(JSON.parse(escaped), escapes.form);
   });
 
   await t.test('refuses bad input with one line and exit code 2', async (t) => {
