@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { access, chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { parse } from 'yaml';
 import { ConfigError, readConfig, VARIABLE_NAMES } from '../../handlers/config/index.js';
-import { loadSecretFiles } from '../../handlers/config/secret-files.js';
+import { loadSecretFiles, SECRET_FILE_VARIABLES } from '../../handlers/config/secret-files.js';
 import { configWarnings, misspelledVariables } from '../../handlers/config/warnings.js';
 import { expectRefusedStart, startAndFail } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
@@ -278,6 +280,15 @@ t.test('reads a secret variable from the file in NAME_FILE', async (t) => {
     const message = `REDIS_URL_FILE: ${join(directory, name)} is empty`;
     t.throws(() => loadSecretFiles({ REDIS_URL_FILE: join(directory, name) }), { message });
   }
+});
+
+t.test('the Compose file sets each variable, or passes it to the service', async (t) => {
+  const { services } = parse(readFileSync('scripts/deploy/compose.yaml', 'utf8'), { merge: true });
+  const names = Object.keys(services['service-1'].environment).filter((name) => !name.startsWith('AWS_'));
+  const isFile = (name: string) => SECRET_FILE_VARIABLES.includes(name);
+  const set = names.map((name) => (isFile(name) ? name.slice(0, -'_FILE'.length) : name));
+  // The image sets the ports and the directory, to which other containers and volumes refer. The path style follows S3_ENDPOINT.
+  t.same([...set, 'PORT', 'OPS_PORT', 'DATA_DIR', 'S3_PATH_STYLE'].sort(), [...VARIABLE_NAMES].sort());
 });
 
 t.test('warns once about each questionable setting, and not about its safe alternative', async (t) => {
