@@ -343,6 +343,6 @@ t.test('with an invalid variable, the start fails with a one-line message, befor
   t.match(output, /^PORT: .+; TOKEN_KEYS: .+\n$/);
   t.notMatch(output, 'hunter2');
   const DATABASE_URL_FILE = join(t.testdir({ empty: '' }), 'empty');
-  await expectRefusedStart(t, { DATA_DIR, DATABASE_URL_FILE }, /^DATABASE_URL_FILE: .+ is empty$/m);
+  await expectRefusedStart(t, { DATA_DIR, DATABASE_URL_FILE, PORT: 'http' }, /^DATABASE_URL_FILE: .+ is empty$/m);
   await t.rejects(access(DATA_DIR), { code: 'ENOENT' });
 });
