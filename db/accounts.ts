@@ -97,15 +97,20 @@ export interface Credentials {
   tokenVersion: number;
 }
 
-/** Returns the credentials of an account, or undefined if it does not exist or is disabled. */
+/**
+ * Returns the credentials of an account, or undefined if it does not exist. Those of a disabled account have an empty hash, which
+ * no password matches: its failed passwords remain those of the account.
+ */
 export async function findCredentials(
   db: Database,
   by: { id: number } | { email: string },
 ): Promise<Credentials | undefined> {
   const query = db
     .selectFrom('accounts')
-    .select(['id', 'password_hash as passwordHash', 'token_version as tokenVersion'])
-    .where('disabled_at', 'is', null);
+    .select(['id', 'token_version as tokenVersion'])
+    .select(({ eb, ref }) =>
+      eb.case().when('disabled_at', 'is', null).then(ref('password_hash')).else('').end().as('passwordHash'),
+    );
   return ('id' in by ? query.where('id', '=', by.id) : query.where('email', '=', by.email)).executeTakeFirst();
 }
 

@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose';
 import t from 'tap';
+import { createAdminActions } from '../handlers/admin/index.js';
 import { watchHashes } from './support/hashes.js';
 import type { TestResponse } from './support/http.js';
 import { parseLog } from './support/log.js';
@@ -65,6 +66,20 @@ t.test('failed passwords', async (t) => {
       t.same(statuses, Array(LIMIT).fill(401));
       await expectLocked(await login(` ${email.toUpperCase()} `, WRONG_PASSWORD), email.slice(0, 30));
     }
+  });
+
+  t.test('failed passwords count for an account whether or not it is disabled', async (t) => {
+    const { id, email } = await service.createUser();
+    const actions = createAdminActions(service.context);
+    t.equal((await login(email, WRONG_PASSWORD)).status, 401);
+    await actions.disableAccount({ account: String(id) });
+    const { result, maxRunning } = await watchHashes(login(email, PASSWORD));
+    t.equal(result.status, 401);
+    t.equal(maxRunning, 1, 'takes as long');
+    t.equal((await login(email, WRONG_PASSWORD)).status, 401);
+    await expectLocked(await login(email, PASSWORD), 'the disabled account');
+    await actions.enableAccount({ account: String(id) });
+    await expectLocked(await login(email, PASSWORD), 'the enabled account');
   });
 
   t.test('concurrent failed passwords are limited exactly', async (t) => {

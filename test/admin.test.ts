@@ -7,6 +7,7 @@ import { createAdminActions } from '../handlers/admin/index.js';
 import { samples } from '../scripts/contract-test/client/index.js';
 import { expectConsistentStores } from './support/consistency.js';
 import { checkContract, failuresIn } from './support/contract-run.js';
+import { expensiveTexts } from './support/expensive-inputs.js';
 import { picture } from './support/picture.js';
 import { ONE_LINE, runCommand } from './support/processes.js';
 import { befriend, createPost, PASSWORD, startTestService, WRONG_PASSWORD } from './support/service.js';
@@ -45,6 +46,26 @@ t.test('creates an account while registration is closed, under the rules of regi
     code: 'admin_input',
     message: /(?=.*\bname: )(?=.*username: )(?=.*email: )/,
   });
+});
+
+t.test('refuses names that no password may contain, and texts that are expensive to fold', async (t) => {
+  const fields = { name: 'Ada', username: 'ada-valid', email: 'ada-valid@example.org' };
+  const expensive = expensiveTexts(40_000);
+  const rows: [field: keyof typeof fields, text: string][] = [
+    ['username', '\u200b'],
+    ['email', '\u2060@example.org'],
+    ...Object.values(expensive).flatMap((text) => Object.keys(fields).map((field) => [field, text] as never)),
+  ];
+  for (const [field, text] of rows) {
+    const message = new RegExp(`^${field}: [^;]+(; ${field}: [^;]+)*$`);
+    await t.rejects(actions.createAccount({ ...fields, [field]: text }), { code: 'admin_input', message }, field);
+  }
+  const tooLong = { code: 'admin_input', message: 'The text to search for has more than 254 characters' };
+  for (const [name, text] of Object.entries(expensive)) {
+    for (const account of [text, `@${text}`, `${text}@example.org`])
+      await t.rejects(actions.showAccount({ account }), tooLong, name);
+    await t.rejects(actions.listAccounts({ search: text, limit: 9 }), tooLong, name);
+  }
 });
 
 t.test('finds accounts by id, username, email address and a part of them', async (t) => {
@@ -217,13 +238,21 @@ t.test('the command', async (t) => {
     const { output } = await admin('accounts', 'list', '--search', user.email);
     t.match(output, new RegExp(`^id +username +email .*\n${user.id} +${user.username} +${user.email} .*\n$`));
     t.match((await admin('accounts', 'show', user.email)).output, new RegExp(`^username +${user.username}$`, 'm'));
+    // An old version accepted such a name.
+    const old = service.stores.db.updateTable('accounts').set({ username: 'o\u202Eld' });
+    const { id } = await createUser();
+    await old.where('id', '=', id).execute();
+    t.match((await admin('accounts', 'list', '--after', String(id - 1))).output, new RegExp(`^${id} +o ld `, 'm'));
     const { body } = await user.send('POST', '/posts/create', { form: { title: 'T', text: 'Text' } });
     const json = await admin('posts', 'show', String(body.id), '--json');
     t.match(JSON.parse(json.output), { id: body.id, author_id: user.id, text: 'Text' });
-    const escapes = { form: { title: '\u001B[2JClear\u009Bm', text: 'a\u202Eb\nc' } };
+    const escapes = { form: { title: '\u001B[2JClear\u009Bm', text: 'a\u202Eb\r\n\u{e0041}c' } };
     const { body: hostile } = await user.send('POST', '/posts/create', escapes);
     const { output: lines } = await admin('posts', 'show', String(hostile.id));
     t.match(lines, / \[2JClear m\ntext +a b c\n/, 'no control character of a user reaches the terminal');
+    const { output: escaped } = await admin('posts', 'show', String(hostile.id), '--json');
+    t.notMatch(escaped.trimEnd(), /[\p{Cc}\p{Cf}]/u);
+    t.match(JSON.parse(escaped), escapes.form);
   });
 
   await t.test('refuses bad input with one line and exit code 2', async (t) => {

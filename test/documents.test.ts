@@ -74,6 +74,21 @@ t.test('every documented npm command exists', async (t) => {
   }
 });
 
+t.test('the image contains the commands for operators, and its documentation says what to type', async (t) => {
+  const section = readSection('scripts/deploy/README.md', 'Image');
+  const containerfile = readFileSync('scripts/deploy/Containerfile', 'utf8');
+  const named = [...readSection(README, 'Commands').matchAll(/`npm run ([a-z-]+)`/g)].map(([, name = '']) => name);
+  // These two act on a deployment from outside, or on a new one.
+  const commands = named.filter((name) => name !== 'contract-test' && name !== 'seed');
+  t.ok(commands.length > 6);
+  for (const name of commands) {
+    const [path = ''] = /scripts\/\S+\.js$/.exec(scripts[name] ?? '') ?? [];
+    const folder = dirname(path);
+    t.match(section, `node ${path}`);
+    t.match(containerfile, folder === 'scripts' ? 'COPY scripts/*.ts scripts/\n' : `COPY ${folder} ${folder}\n`, name);
+  }
+});
+
 t.test('every path of the source tree in CONTRIBUTING exists', async (t) => {
   const tree = fencedBlocks(readSection(CONTRIBUTING, 'Where things are')).at(-1) ?? '';
   let directory = '';

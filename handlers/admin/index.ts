@@ -15,10 +15,8 @@ import { exportAccount } from '../../db/admin/export.js';
 import { deletePost } from '../../db/post-writes.js';
 import { routes } from '../../generated/routes.js';
 import type { AppContext } from '../context.js';
-import { HttpError } from '../errors.js';
-import { readJsonBody } from '../http/input.js';
-import type { Request } from '../operation.js';
-import { normalizeEmail } from '../policy/emails.js';
+import { problemsOfBody } from '../http/input.js';
+import { EMAIL_MAX_LENGTH, normalizeEmail } from '../policy/emails.js';
 import { randomPassword } from '../policy/random-password.js';
 import { logSecurityEvent } from '../security/events.js';
 import { hashPassword } from '../security/password-hashing.js';
@@ -36,12 +34,15 @@ export class AdminInputError extends Error {
 
 type AdminContext = Pick<AppContext, 'db' | 'graph' | 'images' | 'outbox' | 'log'>;
 
-/** A new password, which is only ever returned here. */
-interface NewPassword {
-  id: number;
+interface AccountFields {
   name: string;
   username: string;
   email: string;
+}
+
+/** A new password, which is only ever returned here. */
+interface NewPassword extends AccountFields {
+  id: number;
   password: string;
 }
 
@@ -85,15 +86,15 @@ export function createAdminActions(context: AdminContext) {
   }
 
   return {
-    listAccounts: (page: { search?: string; after?: number; limit: number }): Promise<AccountDetails[]> =>
-      listAccounts(db, page),
+    listAccounts: async (page: { search?: string; after?: number; limit: number }): Promise<AccountDetails[]> =>
+      listAccounts(db, { ...page, search: page.search && bounded(page.search) }),
 
     showAccount: ({ account }: OfAccount): Promise<AccountDetails> => detailsOf(account),
 
     /** Creates an account under the rules of registration, also while registration is closed. */
-    async createAccount(fields: { name: string; username: string; email: string }): Promise<NewPassword> {
-      const password = randomPassword({ ...fields, email: normalizeEmail(fields.email) });
-      const { name, username, email } = validateRegistration({ ...fields, password });
+    async createAccount(fields: AccountFields): Promise<NewPassword> {
+      const { name, username, email } = validateRegistration(fields);
+      const password = randomPassword({ username, email });
       const created = await createAccount(context, { name, username, email, passwordHash: await hash(password) });
       if (created.outcome === 'taken') throw new AdminInputError(`${created.field}: is already in use`);
       await record('accounts create', 'account_created', { accountId: created.id });
@@ -149,7 +150,14 @@ export function createAdminActions(context: AdminContext) {
   };
 }
 
-function parseReference(account: string): AccountReference {
+/** Returns a text to search for. @throws AdminInputError if no field can contain it: folding it could take seconds */
+function bounded(text: string): string {
+  if (text.length <= EMAIL_MAX_LENGTH) return text;
+  throw new AdminInputError(`The text to search for has more than ${EMAIL_MAX_LENGTH} characters`);
+}
+
+function parseReference(reference: string): AccountReference {
+  const account = bounded(reference);
   if (/^\d+$/.test(account) && Number.isSafeInteger(Number(account))) return { id: Number(account) };
   if (account.startsWith('@')) return { username: account.slice(1) };
   if (account.includes('@')) return { email: normalizeEmail(account) };
@@ -162,12 +170,11 @@ const noSuchPost = (id: number) => new AdminInputError(`There is no post ${id}`)
 const hash = (password: string) => hashPassword(password, { lane: 'authenticated' });
 
 /** Returns the fields as a registration would store them. @throws AdminInputError with all problems */
-function validateRegistration(fields: Request<'register'>['body']): Request<'register'>['body'] {
-  try {
-    return readJsonBody(routes.register, { ...fields }) as Request<'register'>['body'];
-  } catch (error) {
-    if (!(error instanceof HttpError)) throw error;
-    const problems = (error.problems ?? []).map(({ field, message }) => `${field}: ${message}`);
-    throw new AdminInputError(problems.join('; '));
-  }
+function validateRegistration({ name, username, email }: AccountFields): AccountFields {
+  const fields = { name, username, email: normalizeEmail(email) };
+  // The password is missing: it is drawn for fields that are known to be valid.
+  const problems = problemsOfBody(routes.register, fields).filter(({ field }) => field !== 'password');
+  if (problems.length === 0) return fields;
+  const messages = new Set(problems.map(({ field, message }) => `${field}: ${message}`));
+  throw new AdminInputError([...messages].join('; '));
 }

@@ -58,8 +58,8 @@ export function createLogger(
   return pino(options, output);
 }
 
-/** Control characters except newline and tab. They are replaced, because a terminal may interpret them as commands. */
-const CONTROL_CHARACTER = /[^\P{Cc}\n\t]/gu;
+/** Control and format characters except newline and tab. They are replaced, because a terminal may interpret them as commands. */
+const CONTROL_CHARACTER = /(?![\n\t])[\p{Cc}\p{Cf}]/gu;
 
 /**
  * Formats a JSON line of pino for a terminal: a request as `POST /posts/create 201 16 ms`, any other line as its message and

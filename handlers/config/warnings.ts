@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { closestMatch } from 'leven';
 import { createAddressSet, includesAddress, isLoopback } from '../addresses.js';
 import { type Config, VARIABLE_NAMES } from './index.js';
+import { SECRET_FILE_VARIABLES } from './secret-files.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 const YEAR_SECONDS = 365 * DAY_SECONDS;
@@ -68,18 +69,20 @@ function isLarge(range: string): boolean {
   return isMapped ? bits - 96 < MIN_PREFIX_BITS.ipv4 : bits < MIN_PREFIX_BITS.ipv6;
 }
 
+const KNOWN_NAMES = [...VARIABLE_NAMES, ...SECRET_FILE_VARIABLES];
+
 /** Shorter names are too similar to unrelated ones: HOST and HOME. */
 const MIN_COMPARED_LENGTH = 6;
 const MAX_TYPOS = 2;
 
 /** Returns a line for each variable that the service does not read, but whose name is similar to one that it reads. */
 export function misspelledVariables(environment: NodeJS.ProcessEnv): string[] {
-  const candidates = VARIABLE_NAMES.filter(({ length }) => length >= MIN_COMPARED_LENGTH);
+  const candidates = KNOWN_NAMES.filter(({ length }) => length >= MIN_COMPARED_LENGTH);
   return Object.keys(environment).flatMap((name) => {
     if (name === 'WORKERS')
       return ['WORKERS is no longer a variable of this service. Start several processes instead.'];
     // Container platforms derive names such as NEO4J_PORT, which is similar to NEO4J_POOL, from those of other services.
-    if (VARIABLE_NAMES.includes(name) || name.endsWith('_PORT')) return [];
+    if (KNOWN_NAMES.includes(name) || name.endsWith('_PORT')) return [];
     const known = closestMatch(name, candidates, { maxDistance: MAX_TYPOS });
     return known === undefined ? [] : [`${name} is not a variable of this service. Did you mean ${known}?`];
   });

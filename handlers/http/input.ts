@@ -81,12 +81,10 @@ export async function readInput(request: FastifyRequest, operation: Operation, c
   }
 }
 
-/** Validates a JSON body as a request with it would be. Returns its fields. @throws HttpError 400 with all problems */
-export function readJsonBody(operation: Operation, value: Fields): Fields {
+/** Returns the problems of a request with this JSON body. */
+export function problemsOfBody(operation: Operation, value: Fields): FieldProblem[] {
   const body = validateBody({ kind: 'json', value }, operation);
-  const problems = [...body.problems, ...applyRules(operation, body)];
-  if (problems.length > 0) throw badRequest(problems);
-  return body.fields ?? {};
+  return [...body.problems, ...applyRules(operation, body)];
 }
 
 /** Returns the problems that `rules` find in a body and query. @param refusedFields fields that `body` does not contain */

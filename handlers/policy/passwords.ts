@@ -32,9 +32,10 @@ const RULES: PasswordRule[] = [
   [hasSequence, 'obvious_sequence'],
 ];
 
-/** Returns whether a folded password contains a text. Ignores case and Unicode form. */
+/** Returns whether a folded password contains a text. Ignores case and Unicode form. A text of invisible characters folds to ''. */
 function contains(folded: string, part = ''): boolean {
-  return part !== '' && folded.includes(nfkcCasefold(part));
+  const foldedPart = nfkcCasefold(part);
+  return foldedPart !== '' && folded.includes(foldedPart);
 }
 
 /** Characters that look like letters. `1`, `!` and `|` look like both i and l, so i and l count as the same letter. */

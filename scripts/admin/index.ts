@@ -5,7 +5,7 @@ import { askYes } from '../support/ask.js';
 import { integerFrom, runCommand } from '../support/command.js';
 import { UsageError } from '../support/command-error.js';
 import { createServiceCommand } from '../support/service-command.js';
-import { table } from '../support/table.js';
+import { inOneLine, table } from '../support/table.js';
 import { withResult } from './actions.js';
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -20,11 +20,16 @@ const command = createServiceCommand(
 
 const isJson = () => command.opts<{ json?: boolean }>().json === true;
 
-/** Prints a result: as JSON if `--json` is given, otherwise as this text. */
-const print = (result: object, text: string) => console.log(isJson() ? JSON.stringify(result) : text);
+const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Formats a value in one line. Texts of users may contain escape sequences, which would control the terminal. */
-const cell = (value: unknown) => (value === null ? '-' : String(value).replace(/[\s\p{Cc}\p{Cf}]+/gu, ' '));
+/** Formats a value as JSON, in which all control and format characters are escaped: they could control the terminal. */
+const jsonOf = (value: object) =>
+  JSON.stringify(value).replace(/[\p{Cc}\p{Cf}]/gu, (character) => character.split('').map(escapeUnit).join(''));
+
+/** Prints a result: as JSON if `--json` is given, otherwise as this text. */
+const print = (result: object, text: string) => console.log(isJson() ? jsonOf(result) : text);
+
+const cell = (value: unknown) => (value === null ? '-' : inOneLine(String(value)));
 
 /** Formats an object as lines with the names of its fields and their values. */
 function describe(fields: object): string {
@@ -63,7 +68,7 @@ async function confirmFor(account: string, question: (name: string) => string): 
   if (command.opts<{ yes?: boolean }>().yes) return;
   let name = '';
   await withResult('showAccount', { account }, ({ id, username, email }) => {
-    name = `@${username} (id ${id}, ${email})`;
+    name = inOneLine(`@${username} (id ${id}, ${email})`);
   });
   await confirm(question(name));
 }
@@ -143,7 +148,7 @@ forAccount(accounts, 'delete', 'Deletes an account with its posts, images, likes
   async (account: string) => {
     await confirmFor(account, (name) => `Delete the account ${name} with all its content?`);
     await withResult('deleteAccount', { account }, (deleted) =>
-      print(deleted, `Deleted account ${deleted.id} (@${deleted.username}).`),
+      print(deleted, `Deleted account ${deleted.id} (@${inOneLine(deleted.username)}).`),
     );
   },
 );

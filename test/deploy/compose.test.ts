@@ -61,7 +61,7 @@ t.test('the file is valid, and every container is confined', needsGo, async (t) 
     );
     if (service.restart !== 'no' && !service.build) t.ok(service.healthcheck, `${name} has a health check`);
     for (const [variable, value] of Object.entries(service.environment ?? {}))
-      if (/PASSWORD|SECRET|TOKEN|AUTH/.test(variable))
+      if (/PASSWORD|SECRET|TOKEN|AUTH/.test(variable) && value !== null)
         t.match(value, /^\/run\/secrets\//, `${name}: ${variable} names a file`);
     for (const { type, source } of service.volumes ?? []) if (type === 'bind') t.ok(existsSync(source), source);
     if (service.build) t.ok(existsSync(join(service.build.context, service.build.dockerfile)));
@@ -139,9 +139,9 @@ t.test('the first start creates secrets that the service accepts, and a later st
   const { services } = await loadComposeFile();
   const { environment } = services['service-1'];
   const variables: NodeJS.ProcessEnv = Object.fromEntries(
-    Object.entries<string>(environment).map(([name, value]) => [
+    Object.entries<string | null>(environment).map(([name, value]) => [
       name,
-      value.replace('/run/secrets', join(directory, 'secrets')),
+      value?.replace('/run/secrets', join(directory, 'secrets')),
     ]),
   );
   loadSecretFiles(variables);

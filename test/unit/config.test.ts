@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { access, chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { parse } from 'yaml';
 import { ConfigError, readConfig, VARIABLE_NAMES } from '../../handlers/config/index.js';
-import { loadSecretFiles } from '../../handlers/config/secret-files.js';
+import { loadSecretFiles, SECRET_FILE_VARIABLES } from '../../handlers/config/secret-files.js';
 import { configWarnings, misspelledVariables } from '../../handlers/config/warnings.js';
-import { startAndFail } from '../support/processes.js';
+import { expectRefusedStart, startAndFail } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 const DEFAULTS = {
@@ -86,6 +88,7 @@ t.test('each variable sets its option', async (t) => {
     ['TOKEN_KEYS', `1:${SECRET},k_2:${OTHER_SECRET}`, { tokenKeys: [key('1', SECRET), key('k_2', OTHER_SECRET)] }],
     ['TOKEN_KEYS', `1:${SECRET}\r\n2:${OTHER_SECRET}`, { tokenKeys: [key('1', SECRET), key('2', OTHER_SECRET)] }],
     ['TOKEN_KEYS', `one:${SECRET_OF_32_BYTES}`, { tokenKeys: [key('one', SECRET_OF_32_BYTES)] }],
+    ['TOKEN_KEYS', `one:${'abcdefgh'.repeat(4)}`, { tokenKeys: [key('one', 'abcdefgh'.repeat(4))] }],
     ['TOKEN_TTL', '60', { tokenTtlSeconds: 60 }],
     ['REGISTRATION', 'closed', { registration: 'closed' }],
     ['RATE_LIMIT_MAX', '1', { rateLimit: { ...rateLimit, general: 1 } }],
@@ -130,7 +133,7 @@ const INVALID_VALUES: Record<string, string[]> = {
   TOKEN_KEYS: [
     ...[' ', 'one:', SECRET, `:${SECRET}`, `one ${SECRET}`, `o.ne:${SECRET}`, `one:${'x'.repeat(31)}`],
     ...[`${SECRET},`, `${SECRET},one:${SECRET}x`, `${SECRET},two:short`, `${SECRET},two:${SECRET}`].map(withKeyId),
-    withKeyId(`${SECRET},two:${'k'.repeat(32)}`),
+    withKeyId(`${SECRET},two:${'abcdefg'.repeat(5)}`),
   ],
   LOG_LEVEL: ['loud', 'INFO', 'info\nx'],
   LOG_FORMAT: ['pretty', 'JSON'],
@@ -223,7 +226,10 @@ t.test('does not repeat the value of an invalid URL or list of token keys', asyn
 });
 
 t.test('names variables whose names are similar to those of the service, and no others', async (t) => {
-  const similar = { DATABSE_URL: 'DATABASE_URL', NEO4J_URL: 'NEO4J_URI', DATADIR: 'DATA_DIR', TOKEN_KEY: 'TOKEN_KEYS' };
+  const similar = {
+    ...{ DATABSE_URL: 'DATABASE_URL', NEO4J_URL: 'NEO4J_URI', DATADIR: 'DATA_DIR', TOKEN_KEY: 'TOKEN_KEYS' },
+    DATABSE_URL_FILE: 'DATABASE_URL_FILE',
+  };
   for (const [name, known] of Object.entries(similar)) {
     const line = `${name} is not a variable of this service. Did you mean ${known}?`;
     t.same(misspelledVariables({ [name]: 'hush' }), [line]);
@@ -237,6 +243,7 @@ t.test('names variables whose names are similar to those of the service, and no 
     'HOSTNAME',
     'NODE_ENV',
     'AWS_REGION',
+    'NEO4J_PASSWORD_FILE',
     'NEO4J_PORT',
     'REDIS_PORT_6379_TCP',
     'DATABASE_HOST',
@@ -245,7 +252,13 @@ t.test('names variables whose names are similar to those of the service, and no 
 });
 
 t.test('reads a secret variable from the file in NAME_FILE', async (t) => {
-  const directory = t.testdir({ keys: `one:${SECRET}\n`, password: ' two lines \n\r\n' });
+  const directory = t.testdir({
+    keys: `one:${SECRET}\n`,
+    password: ' two lines \n\r\n',
+    none: '',
+    line: '\n',
+    spaces: ' \n',
+  });
   const variables: NodeJS.ProcessEnv = {
     TOKEN_KEYS_FILE: join(directory, 'keys'),
     NEO4J_PASSWORD_FILE: join(directory, 'password'),
@@ -261,6 +274,21 @@ t.test('reads a secret variable from the file in NAME_FILE', async (t) => {
   });
   t.throws(() => loadSecretFiles(variables), { message: 'TOKEN_KEYS_FILE: must not be set together with TOKEN_KEYS' });
   t.throws(() => loadSecretFiles({ DATABASE_URL_FILE: directory }), { message: /^DATABASE_URL_FILE: EISDIR/ });
+  const missing = join(directory, 'missing');
+  t.throws(() => loadSecretFiles({ DATABASE_URL_FILE: missing }), { message: /^DATABASE_URL_FILE: ENOENT.*missing/ });
+  for (const name of ['none', 'line', 'spaces']) {
+    const message = `REDIS_URL_FILE: ${join(directory, name)} is empty`;
+    t.throws(() => loadSecretFiles({ REDIS_URL_FILE: join(directory, name) }), { message });
+  }
+});
+
+t.test('the Compose file sets each variable, or passes it to the service', async (t) => {
+  const { services } = parse(readFileSync('scripts/deploy/compose.yaml', 'utf8'), { merge: true });
+  const names = Object.keys(services['service-1'].environment).filter((name) => !name.startsWith('AWS_'));
+  const isFile = (name: string) => SECRET_FILE_VARIABLES.includes(name);
+  const set = names.map((name) => (isFile(name) ? name.slice(0, -'_FILE'.length) : name));
+  // The image sets the ports and the directory, to which other containers and volumes refer. The path style follows S3_ENDPOINT.
+  t.same([...set, 'PORT', 'OPS_PORT', 'DATA_DIR', 'S3_PATH_STYLE'].sort(), [...VARIABLE_NAMES].sort());
 });
 
 t.test('warns once about each questionable setting, and not about its safe alternative', async (t) => {
@@ -314,5 +342,7 @@ t.test('with an invalid variable, the start fails with a one-line message, befor
   t.equal(code, 1);
   t.match(output, /^PORT: .+; TOKEN_KEYS: .+\n$/);
   t.notMatch(output, 'hunter2');
+  const DATABASE_URL_FILE = join(t.testdir({ empty: '' }), 'empty');
+  await expectRefusedStart(t, { DATA_DIR, DATABASE_URL_FILE, PORT: 'http' }, /^DATABASE_URL_FILE: .+ is empty$/m);
   await t.rejects(access(DATA_DIR), { code: 'ENOENT' });
 });

@@ -48,14 +48,14 @@ t.test('text shows levels, fields and errors, and no control characters', async 
   const { log, lines } = createTestLogger({}, true);
   log.info({ ...REQUEST, route: null, status: 404 }, 'request');
   log.child({ reqId: 'id' }).info({ event: 'login_failed', accountId: 7 }, 'security event');
-  log.warn({ store: 'graph\u001b[2J' }, 'store unavailable');
+  log.warn({ store: 'gr\u202eaph\u001b[2J' }, 'store unavailable');
   log.debug('not logged at level info');
   const error = Object.assign(new Error('outer', { cause: new Error('inner') }), { detail: 'secret' });
   log.error({ err: error }, 'internal server error');
   t.same(lines.slice(0, 3), [
     'POST (unknown path) 404 16 ms\n',
     'security event event=login_failed accountId=7 reqId=id\n',
-    'warn: store unavailable store=graph�[2J\n',
+    'warn: store unavailable store=gr�aph�[2J\n',
   ]);
   t.equal(lines.length, 4);
   t.match(lines[3], /^error: internal server error\nError: outer\n {4}at .*\nCause: inner\n$/s);

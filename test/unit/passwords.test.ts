@@ -20,6 +20,7 @@ t.test('checks non-ASCII and missing names', async (t) => {
     ['😀', 'Red 😁 Kettle 7', false, 'an emoji that shares a surrogate'],
     [undefined, 'TestHarbour!77', false, 'no account'],
     ['', 'TestHarbour!77', false, 'an empty username'],
+    ['\u200b', 'TestHarbour!77', false, 'a username of invisible characters'],
   ] as const) {
     t.same(passwordProblems(password, { username }), isRejected ? ['contains_username'] : [], what);
   }
@@ -27,6 +28,7 @@ t.test('checks non-ASCII and missing names', async (t) => {
   t.same(withEmail('Red 𝐣𝐨-𝐚𝐧𝐧 77'), ['contains_email']);
   t.same(withEmail('Red jo_ann 77'), []);
   t.same(passwordProblems('TestHarbour!77', { email: '' }), []);
+  t.same(passwordProblems('TestHarbour!77', { email: '\u2060@example.org' }), []);
 });
 
 table('decides by Unicode categories which characters are letters, digits and special', [
