@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { sql } from 'kysely';
 import type { ImageFile } from './outbox/pending-images.js';
 import { STATEMENT_TIME } from './postgres/clock.js';
-import type { Database, DatabaseTransaction } from './postgres/index.js';
+import type { Database } from './postgres/index.js';
 import type { PostFields } from './posts.js';
 
 /*
@@ -66,7 +66,7 @@ export async function findEarlierCreation(
 
 /** Inserts the row of a key, or replaces the row of an expired key. */
 export async function insertKey(
-  trx: DatabaseTransaction,
+  trx: Database,
   { key, form, formHash }: KeyedRequest,
   { id: post_id, image, author_username, created_at }: PostFields,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { findCredentials } from './accounts.js';
 import type { SocialGraph } from './graph/index.js';
 import { findEarlierCreation, insertKey, type KeyedRequest, keyedRequest } from './idempotency-keys.js';
@@ -14,7 +14,7 @@ import {
 } from './outbox/pending-images.js';
 import { NOW } from './postgres/clock.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
-import { lockExclusive, lockShared, tryLock } from './postgres/locks.js';
+import { lockExclusive, lockShared, sharedLocks, tryLock } from './postgres/locks.js';
 import type { PostFields } from './posts.js';
 import type { Tables } from './schema.js';
 import { changeStoredBytes } from './storage-quota.js';
@@ -48,60 +48,104 @@ export type PostCreation =
   | { outcome: 'created'; post: PostFields }
   | { outcome: 'keyReused' | 'inProgress' | 'quotaExceeded' | 'accountDeleted' };
 
-/** Creates a post. @throws StoreUnavailableError also if the image can no longer be claimed: see `claimImage` */
+/**
+ * Creates a post, with one statement. It runs in a transaction only if the request has an image to claim, or a key that an
+ * earlier request may have used.
+ *
+ * @throws StoreUnavailableError also if the image can no longer be claimed: see `claimImage`
+ */
 export async function createPost(stores: PostWriteStores, post: NewPost): Promise<PostCreation> {
   const request = await keyedRequest(post);
   const image = post.image && (await storeImage(stores, post.image));
-  const transaction = stores.db
-    .transaction()
-    .execute((trx) => createInTransaction(trx, stores.graph, post, image, request));
-  return completeWrite(stores, image, transaction);
+  const insert = (db: Database) => insertPost(db, stores.graph, post, image, request);
+  const creation =
+    image || request
+      ? stores.db.transaction().execute((trx) => insertIfAllowed(trx, post, image, request, insert))
+      : insert(stores.db);
+  return completeWrite(stores, image, creation);
 }
 
-async function createInTransaction(
+/** Inserts a post, unless an earlier request had the same key, or the image exceeds the quota. */
+async function insertIfAllowed(
   trx: DatabaseTransaction,
-  graph: PostWriteStores['graph'],
-  { author, title, text, storageMaxBytes }: NewPost,
+  { author, storageMaxBytes }: NewPost,
   image: PendingImage | undefined,
   request: KeyedRequest | undefined,
+  insert: (db: Database) => Promise<WithEntries<PostCreation>>,
 ): Promise<WithEntries<PostCreation>> {
   if (request) {
     if (!(await tryLock(trx, `${author} ${request.key}`))) return { outcome: 'inProgress' };
-    // Not in one statement with the lock, because its snapshot would be older than the lock. The same applies to the account.
+    // Not in one statement with the lock, because its snapshot would be older than the lock.
     const earlier = await findEarlierCreation(trx, request);
     if (earlier) return earlier;
   }
-  await lockShared(trx, { accounts: [author] });
   if (image) {
+    await lockShared(trx, { accounts: [author] });
     const change = { account: author, bytes: image.bytes, maxBytes: storageMaxBytes };
     if (!(await changeStoredBytes(trx, change)))
       return { outcome: (await findCredentials(trx, { id: author })) ? 'quotaExceeded' : 'accountDeleted' };
     await claimImage(trx, image);
   }
-  const post = await trx
-    .insertInto('posts')
-    .columns(['author_id', 'title', 'text', 'image', 'image_bytes', 'created_at'])
-    // Selects no row if the account has been deleted.
-    .expression(({ selectFrom }) =>
-      selectFrom('accounts')
-        .select(({ val }) => [
-          'id',
-          val(title).as('title'),
-          val(text).as('text'),
-          val(image?.name ?? null).as('image'),
-          val(image?.bytes ?? 0).as('image_bytes'),
-          NOW.as('created_at'),
-        ])
-        .where('id', '=', author),
+  return insert(trx);
+}
+
+/**
+ * Inserts a post with its outbox entry, unless its author's account is deleted. The statement waits for the lock of a deletion.
+ * Its snapshot is older than the lock, so it also locks the account's row: PostgreSQL then looks at the row again, and finds it
+ * deleted.
+ */
+async function insertPost(
+  db: Database,
+  graph: PostWriteStores['graph'],
+  { author, title, text }: NewPost,
+  image: PendingImage | undefined,
+  request: KeyedRequest | undefined,
+): Promise<WithEntries<PostCreation>> {
+  const row = await db
+    .with('lock', () => sql<object>`(${sharedLocks({ accounts: [author] })})`)
+    .with('author', (creator) =>
+      creator
+        .selectFrom(['lock', 'accounts'])
+        .select(['accounts.id', 'accounts.username'])
+        .where('accounts.id', '=', author)
+        .forKeyShare('accounts'),
     )
-    .returning(['id', 'title', 'text', 'image', 'author_id', 'created_at'])
-    .returning(({ selectFrom }) =>
-      selectFrom('accounts').select('username').where('id', '=', author).$asScalar().$notNull().as('author_username'),
+    .with('post', (creator) =>
+      creator
+        .insertInto('posts')
+        .columns(['author_id', 'title', 'text', 'image', 'image_bytes', 'created_at'])
+        .expression(({ selectFrom }) =>
+          selectFrom('author').select(({ val }) => [
+            'author.id',
+            val(title).as('title'),
+            val(text).as('text'),
+            val(image?.name ?? null).as('image'),
+            val(image?.bytes ?? 0).as('image_bytes'),
+            NOW.as('created_at'),
+          ]),
+        )
+        .returning(['id', 'title', 'text', 'image', 'author_id', 'created_at']),
     )
+    .with('entry', (creator) =>
+      creator
+        .insertInto('outbox')
+        .columns(['kind', 'key'])
+        .expression(({ selectFrom }) =>
+          selectFrom('post')
+            .select(({ val, cast }) => [val('post').as('kind'), cast<string>('post.id', 'text').as('key')])
+            .where(({ lit }) => lit(graph.hasNodes)),
+        )
+        .returning(['id', 'kind', 'key']),
+    )
+    .selectFrom(['post', 'author'])
+    .leftJoin('entry', (join) => join.onTrue())
+    .selectAll('post')
+    .select(['author.username as author_username', 'entry.id as entry_id'])
     .executeTakeFirst();
-  if (!post) return { outcome: 'accountDeleted' };
-  if (request) await insertKey(trx, request, post);
-  const entries = graph.hasNodes ? await enqueue(trx, [{ kind: 'post', key: post.id }]) : [];
+  if (!row) return { outcome: 'accountDeleted' };
+  const { entry_id, ...post } = row;
+  if (request) await insertKey(db, request, post);
+  const entries = entry_id === null ? [] : [{ id: entry_id, kind: 'post', key: String(post.id) } as const];
   return { outcome: 'created', post, entries };
 }
 

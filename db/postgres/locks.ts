@@ -44,8 +44,12 @@ const sorted = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - 
 
 /** Takes shared locks. Waits while other transactions hold exclusive ones. */
 export async function lockShared(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
+  await sharedLocks(locked).execute(trx);
 }
+
+/** Builds a query that takes shared locks, for a statement of its own or as a part of another. */
+export const sharedLocks = (locked: LockedIds) =>
+  sql`select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key`;
 
 /** Takes exclusive locks. Waits while other transactions hold shared or exclusive ones. */
 export async function lockExclusive(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {
