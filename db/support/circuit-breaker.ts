@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type StoreName, StoreUnavailableError } from './errors.js';
+import { firstErrorOf, type StoreName, StoreUnavailableError } from './errors.js';
 import type { Log } from './log.js';
 import { timedOut } from './timeout.js';
 
@@ -112,7 +112,7 @@ export function createCircuitBreaker({
     if (!(await probeSucceeds(PROBE_TIMEOUT_MS)) && !hasResponded && !shutdown.signal.aborted) {
       isOpen = true;
       outageCause = cause;
-      log.warn({ err: cause, store }, 'store unavailable: circuit breaker open');
+      log.warn({ err: firstErrorOf(cause), store }, 'store unavailable: circuit breaker open');
       for (const controller of inProgress) controller.abort(new StoreUnavailableError(store, { cause }));
       onOpen?.();
       while (!(await isReady())) {

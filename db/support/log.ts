@@ -1,4 +1,4 @@
-import type { StoreName } from './errors.js';
+import { firstErrorOf, type StoreName } from './errors.js';
 
 /** The methods of pino's logger that the stores use. */
 export interface Log {
@@ -21,7 +21,7 @@ export function createFailureLog(
     /** Reports a run that has failed after this long. Ignored if another run has succeeded meanwhile. */
     failed(error: unknown, durationMs = 0): void {
       if (performance.now() - succeededAt < durationMs) return;
-      if (!hasFailed) log.warn({ err: error, ...details }, message);
+      if (!hasFailed) log.warn({ err: firstErrorOf(error), ...details }, message);
       hasFailed = true;
     },
     succeeded(): void {

@@ -17,6 +17,17 @@ t.test('PostgreSQL counts as unavailable after errors that the statement did not
   t.end();
 });
 
+t.test('the cause of a refused connection is named, also for a host with several addresses', async (t) => {
+  const lines: [object, string][] = [];
+  const log = { ...silentLog, warn: (...line: [object, string]) => void lines.push(line) };
+  const options = { poolSize: 1, graphPoolSize: 1, timeoutMs: 2000 };
+  const { db, close } = openPostgres({ url: 'postgres://user:secret@localhost:1/database', ...options }, log);
+  const message = /connect ECONNREFUSED \S+$/;
+  await t.rejects(sql`select 1`.execute(db), { code: 'store_unavailable', message });
+  t.match(lines, [[{ store: 'postgres', err: { message } }, 'store unavailable']]);
+  await close();
+});
+
 t.test(
   'a server that is silent once a connection is open fails the calls of every pool, and is logged once',
   async (t) => {
