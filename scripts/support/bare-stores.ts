@@ -10,13 +10,13 @@ import { createLogger } from '../../handlers/config/logger.js';
 import { CommandError } from './command-error.js';
 import { silentLog } from './silent-log.js';
 
-/** Throws CommandError if DATA_DIR does not contain what it must, for example because it is misspelled. */
+/** Throws CommandError if opening the stores would create a database or DATA_DIR, for example because it is misspelled. */
 export function requireDatabase({ postgres, s3, dataDir }: StoresConfig): void {
   const paths = pathsIn(dataDir);
   if (!postgres && !existsSync(paths.postgres) && !existsSync(paths.restoring))
     throw new CommandError(`${dataDir} does not contain a database`);
-  if (!s3 && !existsSync(paths.images) && !existsSync(paths.restoring))
-    throw new CommandError(`${dataDir} does not contain images: set DATA_DIR`);
+  if (!s3 && !existsSync(paths.root))
+    throw new CommandError(`${dataDir} does not exist: set DATA_DIR to the directory of the images`);
 }
 
 /** Calls `use` with stores that need no DATA_DIR of the service: if all are servers, a missing one is not created. */
