@@ -2,8 +2,9 @@ import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { StoreUnavailableError } from './support/errors.js';
-import type { Log } from './support/log.js';
+import { createAvailabilityLog, type Log } from './support/log.js';
 import { type Observer, timed } from './support/observer.js';
+import { timedOut } from './support/timeout.js';
 
 /*
  * The connection to Redis, whose counters all processes share. Redis is optional, and each use has a fallback: if Redis is
@@ -75,19 +76,23 @@ export async function openRedis(
     connectionError ??= error;
   });
 
-  /** Whether the last call has succeeded. */
-  let isAvailable = true;
+  /** Returns why a call has failed: ioredis's own errors describe its options instead. */
+  function causeOf(error: unknown): unknown {
+    if (connectionError) return connectionError;
+    if ((error as Error).message === 'Command timed out') return timedOut(timeoutMs);
+    return client.status === 'ready' ? error : new Error(`not connected (${client.status})`);
+  }
+
+  const availability = createAvailabilityLog(log, 'redis');
 
   async function callAndLog<Result>(call: (client: Redis) => Promise<Result>): Promise<Result> {
     try {
       const result = await call(client);
-      if (!isAvailable) log.info({ store: 'redis' }, 'store available');
-      isAvailable = true;
+      availability.succeeded();
       return result;
     } catch (error) {
-      const cause = connectionError ?? error;
-      if (isAvailable) log.warn({ err: cause, store: 'redis' }, 'store unavailable');
-      isAvailable = false;
+      const cause = causeOf(error);
+      availability.failed(cause);
       throw new StoreUnavailableError('redis', { cause });
     }
   }

@@ -106,7 +106,7 @@ export async function openDatabase(
   log: Log,
   observer: Observer = noopObserver,
 ): Promise<Postgres> {
-  if (postgres) return openPostgres(postgres, observer);
+  if (postgres) return openPostgres(postgres, log, observer);
   await requireRoomToStart(directory.root);
   // Creating the database takes seconds, so the log says why the service takes so long to start.
   if (!existsSync(directory.postgres)) log.info({}, `Creating a database in ${dataDir} (first start only)…`);
@@ -142,7 +142,7 @@ export async function openImages(
  */
 export async function openStores(config: StoresConfig, log: Log, observer: Observer = noopObserver): Promise<Stores> {
   const bare = await openBareStores(config, log, observer);
-  const gates = { graph: { allowsCalls: false }, images: { allowsCalls: false } };
+  const gates: Record<'graph' | 'images', Gate> = { graph: { allowsCalls: false }, images: { allowsCalls: false } };
   // Until a store has been verified, its gate rejects calls. The preparations below use the bare stores.
   const stores = {
     ...bare,
@@ -222,6 +222,7 @@ async function tryPrepare({ store, gate, prepare }: Preparation): Promise<void> 
     gate.allowsCalls = true;
   } catch (error) {
     if (!(error instanceof StoreUnavailableError && error.store === store)) throw error;
+    gate.cause = error.cause;
   }
 }
 

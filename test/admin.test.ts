@@ -1,13 +1,17 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { sql } from 'kysely';
 import t from 'tap';
 import { extract, list } from 'tar';
+import { migrations } from '../db/postgres/migrations/index.js';
 import { createAdminActions } from '../handlers/admin/index.js';
 import { samples } from '../scripts/contract-test/client/index.js';
 import { expectConsistentStores } from './support/consistency.js';
 import { checkContract, failuresIn } from './support/contract-run.js';
 import { expensiveTexts } from './support/expensive-inputs.js';
+import { withBareStores } from './support/moves.js';
 import { picture } from './support/picture.js';
 import { ONE_LINE, runCommand } from './support/processes.js';
 import { befriend, createPost, PASSWORD, startTestService, WRONG_PASSWORD } from './support/service.js';
@@ -289,11 +293,37 @@ t.test('the command', async (t) => {
   );
 
   await t.test(
+    'creates no data directory if all stores are servers',
+    { skip: !service.environment.S3_BUCKET && 'needs S3' },
+    async (t) => {
+      const { email } = await createUser();
+      const environment = { ...service.environment, DATA_DIR: join(await temporaryDirectory(t), 'absent') };
+      for (const action of ['show', 'disable']) {
+        t.match(await runCommand(t, ['admin/index', 'accounts', action, email], environment), { code: 0 }, action);
+        t.notOk(existsSync(environment.DATA_DIR));
+      }
+    },
+  );
+
+  await t.test(
     'works while the service is stopped',
     { skip: onServices && 'connects itself in any case' },
     async (t) => {
       const { email } = await createUser();
       await service.stop();
+      const last = Object.keys(migrations).at(-1);
+      await withBareStores(service.environment, ({ db }) =>
+        sql`update kysely_migration set name = 'none' where name = ${last}`.execute(db),
+      );
+      t.same(
+        await admin('accounts', 'show', email),
+        { code: 1, output: 'The database needs a migration: run npm run migrate first\n' },
+        'a command without changes does not migrate',
+      );
+      await withBareStores(service.environment, ({ db }) =>
+        sql`update kysely_migration set name = ${last} where name = 'none'`.execute(db),
+      );
+      t.match(await admin('accounts', 'show', email), { code: 0, output: /^id / });
       const args = ['admin/index', 'accounts', 'disable', email] as const;
       const { code, output } = await runCommand(t, args, { ...service.environment, LOG_LEVEL: 'info' });
       t.match({ code, output }, { code: 0, output: /^disabled_at +2/m });

@@ -76,7 +76,7 @@ t.test('a user who fills a queue keeps no other user out', async (t) => {
     const flood = Promise.allSettled(Array.from({ length: maxWaiting }, () => read(user.id, leaving)));
     await until(() => queue.usage.waiting === maxWaiting);
     const { refused } = queue.usage;
-    const page = read(other.id);
+    const page = read(other.id, {});
     await until(() => queue.usage.refused > refused);
     for (const freeSlot of slots) freeSlot();
     await t.resolves(page, what);

@@ -10,7 +10,7 @@ import type { ImageStore } from './index.js';
 import { readChunks, SMALL_IMAGE_BYTES, streamOf } from './small-images.js';
 
 /** The name of the installation marker. The names of images never begin with a dot. */
-const MARKER_FILE = '.installation';
+export const MARKER_FILE = '.installation';
 
 /** The size of one read of a stream. */
 const READ_BYTES = 64 * 1024;

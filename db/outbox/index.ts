@@ -82,8 +82,7 @@ export function createOutbox(
       const unavailable = error instanceof StoreUnavailableError;
       const attempts = await reschedule(id, unavailable ? MAX_UNAVAILABLE_BACKOFF_SECONDS : MAX_BACKOFF_SECONDS);
       // An outage of Neo4j or S3 is logged by its circuit breaker. Image files have none, so the first failure of each entry is
-      // logged. An error without a cause is expected: a backup delays the removal (`images/holds.ts`), or the store has not
-      // been verified yet (`stores.ts`).
+      // logged. An error without a cause is expected: a backup delays the removal (`images/holds.ts`).
       const isFirstFileError =
         unavailable &&
         images.kind === 'disk' &&

@@ -80,7 +80,8 @@ export async function claimImage(trx: DatabaseTransaction, { entryId }: PendingI
     // An entry whose delivery has failed was rescheduled and is not due, but its image may already have been removed.
     .where('attempts', '=', 0)
     .executeTakeFirst();
-  if (numDeletedRows === 0n) throw new StoreUnavailableError('images');
+  if (numDeletedRows === 0n)
+    throw new StoreUnavailableError('images', { cause: new Error('the write took longer than the claim deadline') });
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 import pg from 'pg';
 import type { Tables } from '../schema.js';
 import { StoreUnavailableError } from '../support/errors.js';
+import type { createAvailabilityLog } from '../support/log.js';
 import { type Observer, outcomeOf } from '../support/observer.js';
 import type { Database, PoolUsage } from './index.js';
 
@@ -83,11 +84,25 @@ export function createPool(options: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
+/** The message of the pool's error if no connection became free in time. */
+const POOL_TIMEOUT = 'timeout exceeded when trying to connect';
+
 /** Returns a database whose statements run on connections of the pool, and are reported to the observer. */
-export function databaseOver(pool: pg.Pool, observer: Observer, begin = 'begin'): Database {
-  const config: PostgresDialectConfig = {
-    pool: { connect: () => pool.connect().catch(throwUnavailable), end: () => pool.end() },
-  };
+export function databaseOver(
+  pool: pg.Pool,
+  observer: Observer,
+  begin = 'begin',
+  availability?: ReturnType<typeof createAvailabilityLog>,
+): Database {
+  async function connect(): Promise<pg.PoolClient> {
+    const startedAt = performance.now();
+    return pool.connect().catch((error) => {
+      if (error.message === POOL_TIMEOUT) error.message = 'all connections of the pool are in use';
+      if (isUnavailable(error)) availability?.failed(error, performance.now() - startedAt);
+      return throwUnavailable(error);
+    });
+  }
+  const config: PostgresDialectConfig = { pool: { connect, end: () => pool.end() } };
   const dialect = new PostgresDialect(config);
   dialect.createDriver = () => new DriverWithBegin(config, begin);
   return new Kysely<Tables>({
@@ -95,6 +110,10 @@ export function databaseOver(pool: pg.Pool, observer: Observer, begin = 'begin')
     log(event) {
       const outcome = event.level === 'error' ? outcomeOf(event.error) : 'ok';
       observer.storeCall('postgres', 'query', event.queryDurationMillis / 1000, outcome);
+      if (event.level === 'query') availability?.succeeded();
+      // An error that PostgreSQL itself reports concerns the statement. At shutdown, the statements in progress are ended.
+      else if (event.error instanceof StoreUnavailableError && !event.error.responded && !pool.ending)
+        availability?.failed(event.error.cause, event.queryDurationMillis);
     },
   });
 }

@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { StoreUnavailableError } from '../support/errors.js';
+import { createAvailabilityLog, type Log } from '../support/log.js';
 import { noopObserver, type Observer } from '../support/observer.js';
 import { createPool, databaseOver, usageOf } from './client.js';
 import type { Postgres } from './index.js';
@@ -41,6 +43,7 @@ const CONNECTION_CHECK_INTERVAL_MS = 1000;
  */
 export function openPostgres(
   { url, poolSize, graphPoolSize, timeoutMs }: PostgresOptions,
+  log: Log,
   observer: Observer = noopObserver,
 ): Postgres {
   const clients = new Set<pg.PoolClient>();
@@ -56,8 +59,11 @@ export function openPostgres(
       connectionTimeoutMillis: timeoutMs / 2,
       query_timeout: statementTimeoutMs,
       max,
-      // Fails on a server for Windows, which cannot check connections.
-      onConnect: (client) => client.query(setCheckInterval).catch(() => undefined),
+      onConnect: (client) =>
+        client.query(setCheckInterval).catch((error) => {
+          // Otherwise the server is one for Windows, which cannot check connections.
+          if (error instanceof StoreUnavailableError) throw error;
+        }),
     })
       .on('connect', (client) => void clients.add(client))
       .on('remove', (client) => void clients.delete(client));
@@ -71,10 +77,11 @@ export function openPostgres(
   const beginWith = (idleTimeoutMs: number) =>
     `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
   const begin = `${beginWith(timeoutMs * IDLE_IN_TRANSACTION_FACTOR)}; set local statement_timeout = ${timeoutMs}`;
+  const availability = createAvailabilityLog(log, 'postgres');
   const databases = {
-    db: databaseOver(pools.main, observer, begin),
-    graphTransactions: databaseOver(pools.graph, observer, begin),
-    maintenanceDb: databaseOver(pools.maintenance, observer, beginWith(MAINTENANCE.idleTimeoutMs)),
+    db: databaseOver(pools.main, observer, begin, availability),
+    graphTransactions: databaseOver(pools.graph, observer, begin, availability),
+    maintenanceDb: databaseOver(pools.maintenance, observer, beginWith(MAINTENANCE.idleTimeoutMs), availability),
   };
 
   return {

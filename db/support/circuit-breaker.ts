@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type StoreName, StoreUnavailableError } from './errors.js';
+import { firstErrorOf, type StoreName, StoreUnavailableError } from './errors.js';
 import type { Log } from './log.js';
+import { timedOut } from './timeout.js';
 
 /*
  * Circuit breaker: makes calls to an unavailable store fail immediately, instead of letting each wait for its timeout.
@@ -74,6 +75,8 @@ export function createCircuitBreaker({
   /** Whether any call has received a response since the current probe began. */
   let hasResponded = false;
   let isOpen = false;
+  /** Why the breaker opened last. */
+  let outageCause: unknown;
 
   /** Makes a call. Rejects when the signal aborts, even if the call ignores the signal. */
   async function raceWithAbort<Result>(
@@ -108,7 +111,8 @@ export function createCircuitBreaker({
     hasResponded = false;
     if (!(await probeSucceeds(PROBE_TIMEOUT_MS)) && !hasResponded && !shutdown.signal.aborted) {
       isOpen = true;
-      log.warn({ err: cause, store }, 'store unavailable: circuit breaker open');
+      outageCause = cause;
+      log.warn({ err: firstErrorOf(cause), store }, 'store unavailable: circuit breaker open');
       for (const controller of inProgress) controller.abort(new StoreUnavailableError(store, { cause }));
       onOpen?.();
       while (!(await isReady())) {
@@ -127,11 +131,12 @@ export function createCircuitBreaker({
     },
 
     async run(call) {
-      if (isOpen) throw new StoreUnavailableError(store);
+      if (isOpen) throw new StoreUnavailableError(store, { cause: outageCause });
       const controller = new AbortController();
       const abandon = () => {
         // A call that has completed is not abandoned: its result may be a stream that uses the signal.
-        if (inProgress.has(controller)) controller.abort(new StoreUnavailableError(store));
+        if (inProgress.has(controller))
+          controller.abort(new StoreUnavailableError(store, { cause: timedOut(timeoutMs) }));
       };
       // Abandoned one event loop iteration later: if this process was stalled, the response may already have arrived.
       const timer = setTimeout(() => setImmediate(abandon), timeoutMs);
@@ -146,8 +151,9 @@ export function createCircuitBreaker({
           hasResponded = true;
           throw error;
         }
-        if (!isProbing && !shutdown.signal.aborted) void probeAfterFailure(error);
-        throw wasAbandoned ? error : new StoreUnavailableError(store, { cause: error });
+        const cause = wasAbandoned ? error.cause : error;
+        if (!isProbing && !shutdown.signal.aborted) void probeAfterFailure(cause);
+        throw wasAbandoned ? error : new StoreUnavailableError(store, { cause });
       } finally {
         clearTimeout(timer);
         inProgress.delete(controller);

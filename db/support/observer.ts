@@ -44,6 +44,8 @@ export async function timed<Result>(
 /** Whether calls to a store are allowed. Not a circuit breaker: they are forbidden only until the store has been verified. */
 export interface Gate {
   allowsCalls: boolean;
+  /** Why the store could not be verified. */
+  cause?: unknown;
 }
 
 /**
@@ -60,7 +62,9 @@ export function observeMethods<Store extends object, Method extends keyof Store 
   const observed = methods.map((method) => {
     const start = store[method] as (...args: unknown[]) => Promise<unknown>;
     const call = (...args: unknown[]) =>
-      gate.allowsCalls ? start.apply(store, args) : Promise.reject(new StoreUnavailableError(name));
+      gate.allowsCalls
+        ? start.apply(store, args)
+        : Promise.reject(new StoreUnavailableError(name, { cause: gate.cause }));
     return [method, (...args: unknown[]) => timed(observer, name, method, call(...args))];
   });
   return { ...store, ...Object.fromEntries(observed) };

@@ -10,15 +10,11 @@ export const RETRY_INTERVAL_MS = 500;
 /** Repeats an attempt while it fails because a store is unavailable. @throws StoreUnavailableError after 10 seconds */
 export async function retryUntilAvailable<Result>(attempt: () => Promise<Result>): Promise<Result> {
   const deadline = performance.now() + RETRY_TIMEOUT_MS;
-  let reason: StoreUnavailableError | undefined;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) throw error;
-      // Keeps an error that has a cause: the later errors of an open circuit breaker have none.
-      if (error.cause !== undefined || error.store !== reason?.store) reason = error;
-      if (performance.now() > deadline) throw reason;
+      if (!(error instanceof StoreUnavailableError) || performance.now() > deadline) throw error;
       await sleep(RETRY_INTERVAL_MS);
     }
   }

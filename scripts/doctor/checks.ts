@@ -1,5 +1,5 @@
-import type { Log } from '../../db/support/log.js';
-import { firstErrorOf, printableError } from '../support/command.js';
+import { firstErrorOf } from '../../db/support/errors.js';
+import { printableError } from '../support/command.js';
 
 /** The result of a check. The detail states what was found, or what to do. */
 export type Finding = { result: 'ok' | 'warning' | 'failed'; detail: string };
@@ -15,10 +15,11 @@ export type Check = readonly [name: string, run: () => Finding | Promise<Finding
 /** A row of the printed table. */
 export type CheckRow = { check: string } & Finding;
 
+/** Names the processes whose connections are counted. */
+export const countOf = (processes = 0) => (processes > 1 ? `${processes} processes` : 'each process');
+
 /** Limits one call to a store. Longer than the service's own timeouts, for servers that have just started. */
 export const CALL_TIMEOUT_MS = 10_000;
-
-export const silentLog: Log = { info: () => undefined, warn: () => undefined };
 
 /** Runs checks in order, until one fails: the first check of a store tells whether it is available. */
 export async function runChecks(...checks: readonly Check[]): Promise<CheckRow[]> {

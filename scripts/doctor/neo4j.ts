@@ -1,5 +1,6 @@
 import type { Neo4jOptions } from '../../db/graph/neo4j-connection.js';
-import { CALL_TIMEOUT_MS, type CheckRow, failed, ok, runChecks, silentLog, warning } from './checks.js';
+import { silentLog } from '../support/silent-log.js';
+import { CALL_TIMEOUT_MS, type CheckRow, countOf, failed, ok, runChecks, warning } from './checks.js';
 
 const MIN_VERSION = { major: 5, minor: 26 };
 
@@ -13,7 +14,7 @@ const READ_THREADS =
   "SHOW SETTINGS YIELD name, value WHERE name = 'server.bolt.thread_pool_max_size' RETURN toInteger(value) AS threads";
 
 /** Checks a Neo4j server. Changes nothing. A start runs every statement, so it sees missing privileges. */
-export async function checkNeo4j(options: Neo4jOptions): Promise<CheckRow[]> {
+export async function checkNeo4j(options: Neo4jOptions, processes?: number): Promise<CheckRow[]> {
   const { connectNeo4j } = await import('../../db/graph/neo4j-connection.js');
   const { read, close } = connectNeo4j({ ...options, poolSize: 1, callTimeoutMs: CALL_TIMEOUT_MS }, silentLog);
 
@@ -31,8 +32,8 @@ export async function checkNeo4j(options: Neo4jOptions): Promise<CheckRow[]> {
   async function checkConnections() {
     const [setting] = await read<{ threads: number }>(READ_THREADS);
     if (!setting) return warning('this user may not read server.bolt.thread_pool_max_size');
-    const needed = options.poolSize + EXTRA_CONNECTIONS;
-    const description = `up to ${needed} used by each process, ${setting.threads} threads for all clients`;
+    const needed = (processes ?? 1) * (options.poolSize + EXTRA_CONNECTIONS);
+    const description = `up to ${needed} used by ${countOf(processes)}, ${setting.threads} threads for all clients`;
     if (needed <= setting.threads) return ok(description);
     return warning(`${description}: raise server.bolt.thread_pool_max_size, or lower NEO4J_POOL`);
   }

@@ -1,6 +1,7 @@
 import pg from 'pg';
+import { pendingMigrations } from '../../db/migrate.js';
 import type { PostgresOptions } from '../../db/postgres/server.js';
-import { CALL_TIMEOUT_MS, type CheckRow, type Finding, failed, ok, runChecks, warning } from './checks.js';
+import { CALL_TIMEOUT_MS, type CheckRow, countOf, type Finding, failed, ok, runChecks, warning } from './checks.js';
 
 const MIN_VERSION = 15;
 const MAX_VERSION = 18;
@@ -12,7 +13,7 @@ const EXTRA_CONNECTIONS = 2;
 const MAX_SKEW_MS = 2000;
 
 /** Checks a PostgreSQL server. Changes nothing. */
-export async function checkPostgres(options: PostgresOptions): Promise<CheckRow[]> {
+export async function checkPostgres(options: PostgresOptions, processes?: number): Promise<CheckRow[]> {
   const client = new pg.Client({
     connectionString: options.url,
     connectionTimeoutMillis: CALL_TIMEOUT_MS,
@@ -23,7 +24,7 @@ export async function checkPostgres(options: PostgresOptions): Promise<CheckRow[
   return runChecks(
     ['PostgreSQL', () => client.connect().then(() => checkServer(client, options.url))],
     ['PostgreSQL clock', () => compareClock(client)],
-    ['PostgreSQL connections', () => checkConnections(client, options)],
+    ['PostgreSQL connections', () => checkConnections(client, options, processes)],
     ['PostgreSQL privileges', () => checkPrivileges(client)],
   );
 }
@@ -52,7 +53,11 @@ async function compareClock(client: pg.Client): Promise<Finding> {
   return warning(`${description}: sessions expire at the wrong time; synchronize both clocks (NTP)`);
 }
 
-async function checkConnections(client: pg.Client, { poolSize, graphPoolSize }: PostgresOptions): Promise<Finding> {
+async function checkConnections(
+  client: pg.Client,
+  { poolSize, graphPoolSize }: PostgresOptions,
+  processes?: number,
+): Promise<Finding> {
   // A negative limit of a role or database means no limit.
   const { rows } = await client.query(`
     select least(
@@ -62,8 +67,8 @@ async function checkConnections(client: pg.Client, { poolSize, graphPoolSize }: 
       (select nullif(greatest(datconnlimit, -1), -1) from pg_database where datname = current_database())
     ) as available`);
   const { available } = rows[0];
-  const needed = poolSize + graphPoolSize + EXTRA_CONNECTIONS;
-  const description = `${needed} needed by each process, ${available} allowed for all clients`;
+  const needed = (processes ?? 1) * (poolSize + graphPoolSize + EXTRA_CONNECTIONS);
+  const description = `${needed} needed by ${countOf(processes)}, ${available} allowed for all clients`;
   if (needed <= available) return ok(description);
   return warning(`${description}: raise max_connections, or lower DATABASE_POOL (unless PgBouncer shares connections)`);
 }
@@ -74,7 +79,7 @@ const TABLES_AND_SEQUENCES = [
   ...['graph_likes', 'graph_like_counts', 'graph_friendships'],
 ];
 
-/** Finds missing privileges on tables that exist. A start only needs some of them. */
+/** Finds missing privileges on tables that exist, of which a start only needs some, and to create those that do not. */
 async function checkPrivileges(client: pg.Client): Promise<Finding> {
   const query = `
     select privilege || ' on ' || relname as missing
@@ -82,7 +87,20 @@ async function checkPrivileges(client: pg.Client): Promise<Finding> {
       when 'r' then array['select', 'insert', 'update', 'delete'] else array['usage', 'update'] end) privilege
     where relnamespace = to_regnamespace(quote_ident(current_schema())) and relname = any($1) and not case relkind
       when 'r' then has_table_privilege(oid, privilege) else has_sequence_privilege(oid, privilege) end
-    order by relname`;
+    order by relname, privilege`;
   const { rows } = await client.query(query, [TABLES_AND_SEQUENCES]);
-  return rows.length > 0 ? failed(`missing: ${rows.map(({ missing }) => missing).join(', ')}`) : ok('read and write');
+  const missing = [...rows.map((row) => row.missing), ...(await missingForMigrations(client))];
+  return missing.length > 0 ? failed(`missing: ${missing.join(', ')}`) : ok('read and write');
+}
+
+/** Finds what the role lacks to apply pending migrations. Since PostgreSQL 15, only the owner may create tables in `public`. */
+async function missingForMigrations(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query(`
+    select quote_ident(current_schema()) as schema, quote_ident(current_user) as role,
+      has_schema_privilege(current_schema(), 'create') as "canCreate", to_regclass('kysely_migration') as migrations`);
+  const { schema, role, canCreate, migrations } = rows[0];
+  const applied = migrations ? (await client.query('select name from kysely_migration')).rows : [];
+  if (pendingMigrations(new Set(applied.map(({ name }) => name))).length === 0 || canCreate) return [];
+  if (schema === null) return ['a schema of the search_path that this role may use'];
+  return [`create on schema ${schema}, for pending migrations (GRANT CREATE ON SCHEMA ${schema} TO ${role})`];
 }

@@ -1,7 +1,8 @@
 import { openRedis } from '../../db/redis.js';
 import { noopObserver } from '../../db/support/observer.js';
 import type { Config } from '../../handlers/config/index.js';
-import { CALL_TIMEOUT_MS, type CheckRow, ok, runChecks, silentLog, warning } from './checks.js';
+import { silentLog } from '../support/silent-log.js';
+import { CALL_TIMEOUT_MS, type CheckRow, ok, runChecks, warning } from './checks.js';
 
 /** Checks Redis. Changes nothing. A start writes a key, so it sees a missing permission. */
 export async function checkRedis(options: NonNullable<Config['redis']>): Promise<CheckRow[]> {

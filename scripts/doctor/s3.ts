@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { ImageStore } from '../../db/images/index.js';
 import type { S3Options } from '../../db/images/s3.js';
-import { CALL_TIMEOUT_MS, type CheckRow, type Finding, failed, messageOf, ok, runChecks, silentLog } from './checks.js';
+import { silentLog } from '../support/silent-log.js';
+import { CALL_TIMEOUT_MS, type CheckRow, type Finding, failed, messageOf, ok, runChecks } from './checks.js';
 
 /** Checks a bucket. Probes permissions with an object, which it deletes. */
 export async function checkS3(options: S3Options): Promise<CheckRow[]> {

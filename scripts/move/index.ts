@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { pathsIn } from '../../db/support/data-directory.js';
 import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
-import { createLogger } from '../../handlers/config/logger.js';
 import { loadSecretFiles } from '../../handlers/config/secret-files.js';
 import type { TokenKey } from '../../handlers/config/variables.js';
 import { misspelledVariables } from '../../handlers/config/warnings.js';
@@ -42,7 +41,7 @@ async function moveTo(path: string): Promise<void> {
     throw new CommandError(`Nothing to move: the stores in ${path} are the current ones`);
   console.log(`${table(locations)}\n`);
 
-  const stores = await openMoveStores(source.stores, target.stores, createLogger(source, process.stderr));
+  const stores = await openMoveStores(source.stores, target.stores);
   try {
     const counts = await showProgress((progress) => move(stores, progress));
     const rows = Object.entries(counts.source).map(([what, number]) => ({
@@ -56,7 +55,7 @@ async function moveTo(path: string): Promise<void> {
         'The numbers differ. If a service was running, stop it. Empty the target, and move again.',
       );
     console.log(`Moved and compared. From now on, start the service with the variables in ${path}.`);
-    const advice = await tokenKeyAdvice(source, target);
+    const advice = await tokenKeyAdvice(path, variables, source, target);
     if (advice) console.log(advice);
   } finally {
     await stores.close();
@@ -89,19 +88,40 @@ function exportAwsVariables(path: string, variables: NodeJS.ProcessEnv, source: 
   }
 }
 
-/** Returns advice if the target lacks a token key of the source, which would invalidate tokens. The advice contains no key. */
-async function tokenKeyAdvice(source: Config, target: Config): Promise<string | undefined> {
-  const keyFile = (config: Config) => pathsIn(config.stores.dataDir).tokenKeys;
-  const readKeys = async (config: Config): Promise<readonly TokenKey[]> =>
-    config.tokenKeys ?? (await readTokenKeys(keyFile(config)).catch(() => undefined)) ?? [];
-  const targetKeys = new Set((await readKeys(target)).map(({ id, secret }) => `${id}:${secret}`));
-  if ((await readKeys(source)).every(({ id, secret }) => targetKeys.has(`${id}:${secret}`))) return undefined;
-  const keys = source.tokenKeys ? 'the current value of TOKEN_KEYS' : `the line in ${keyFile(source)}`;
-  const instruction = target.tokenKeys
-    ? `append a comma and ${keys} to TOKEN_KEYS in the new variables, or ${keys} to its file as a line`
-    : `put ${keys} into ${keyFile(target)}`;
-  return `To keep users logged in, ${instruction}.`;
+/**
+ * Returns advice if the target lacks a token key of the source, which would invalidate tokens: a line to copy, if the keys of the
+ * source are in a file. The advice contains no key.
+ */
+async function tokenKeyAdvice(
+  path: string,
+  variables: NodeJS.ProcessEnv,
+  source: Config,
+  target: Config,
+): Promise<string | undefined> {
+  const fileOf = (environment: NodeJS.ProcessEnv, { tokenKeys, stores }: Config) =>
+    environment.TOKEN_KEYS_FILE || (tokenKeys ? undefined : pathsIn(stores.dataDir).tokenKeys);
+  const [from, to] = [fileOf(process.env, source), fileOf(variables, target)];
+  const readKeys = async ({ tokenKeys }: Config, file: string | undefined): Promise<readonly TokenKey[]> =>
+    tokenKeys ?? (await readTokenKeys(file ?? '').catch(() => undefined)) ?? [];
+  const [keys, targetKeys] = [await readKeys(source, from), await readKeys(target, to)];
+  const known = new Set(targetKeys.map(({ id, secret }) => `${id}:${secret}`));
+  if (keys.every(({ id, secret }) => known.has(`${id}:${secret}`))) return undefined;
+  const command = from === undefined ? undefined : await appendKeys(from, to, path);
+  if (command) return `To keep users logged in, add their token keys before you start the service:\n\n  ${command}\n`;
+  return `To keep users logged in, append a comma and the current value of TOKEN_KEYS to ${to ?? `TOKEN_KEYS in ${path}`}.`;
 }
+
+/** Returns a shell command that appends the keys in the file `from` to the file `to`, or else to `TOKEN_KEYS` in the variables. */
+async function appendKeys(from: string, to: string | undefined, variables: string): Promise<string> {
+  if (to === undefined)
+    return `sed -i "s|^ *TOKEN_KEYS=.*[[:alnum:]+/=_-]|&,$(paste -sd, ${quote(from)})|" ${quote(variables)}`;
+  const content = await readFile(to, 'utf8').catch(() => undefined);
+  if (content === undefined) return `cp -p ${quote(from)} ${quote(to)}`;
+  return `${content.endsWith('\n') ? '' : `echo >> ${quote(to)}; `}cat ${quote(from)} >> ${quote(to)}`;
+}
+
+/** Quotes a path for a shell if it needs quotes. */
+const quote = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 const command = createServiceCommand('move', 'Moves all data to other stores, while the service is stopped.')
   .requiredOption('--to <file>', 'the variables of the other stores, with lines of NAME=value')

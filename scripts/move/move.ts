@@ -7,9 +7,10 @@ import {
 } from '../../db/installation.js';
 import { findAppliedMigrations, migrate, migratePostgres } from '../../db/migrate.js';
 import type { Database } from '../../db/postgres/index.js';
+import { retryUntilAvailable } from '../../db/support/retry.js';
 import type { Progress } from '../support/progress.js';
 import { copyGraph, copyImages, copyRows, countContents } from './copy.js';
-import type { MoveStores, StoreSet } from './stores.js';
+import { type MoveStores, type StoreSet, throwNaming } from './stores.js';
 
 /** The numbers of rows, edges and images, by what they count. */
 interface MoveResult {
@@ -23,12 +24,12 @@ interface MoveResult {
  * belong to it have no installation marker. After an interruption, the target must be emptied and the move repeated.
  *
  * @throws StoresDisagreeError before anything is copied, when the source stores do not belong together or the target is not empty
- * @throws StoreUnavailableError
+ * @throws StoreUnavailableError; before anything is copied, only after waiting for the store as a start does
  */
 export async function move(stores: MoveStores, progress: Progress): Promise<MoveResult> {
   const { source, target, shared } = stores;
-  const id = await prepareSource(source);
-  await prepareTarget(stores, id);
+  const id = await retryUntilAvailable(() => prepareSource(source)).catch(throwNaming('Source'));
+  await retryUntilAvailable(() => prepareTarget(stores, id)).catch(throwNaming('Target'));
   if (!shared.postgres) await copyRows(source.db, target.db, progress);
   if (!shared.graph) await copyGraph(source, target.graph, progress);
   if (!shared.images) await copyImages(source.images, target, progress);
@@ -46,6 +47,7 @@ export const areEqual = ({ source, target }: MoveResult) =>
 /** Migrates the source, as a start of the service does, and checks that its stores belong together. Returns the installation. */
 async function prepareSource({ db, graph, images }: StoreSet): Promise<string> {
   if (await isEmptyDatabase(db)) throw new StoresDisagreeError('The source is empty');
+  await graph.warmUp();
   await migrate({ maintenanceDb: db, graph, images }).catch((error) => {
     throw error instanceof StoresDisagreeError ? new StoresDisagreeError(`Source: ${error.message}`) : error;
   });
@@ -55,11 +57,16 @@ async function prepareSource({ db, graph, images }: StoreSet): Promise<string> {
 
 /** Checks that the stores to fill are empty, migrates them, and marks a PostgreSQL that is to be filled. */
 async function prepareTarget({ target, shared }: MoveStores, id: string): Promise<void> {
-  const { db, graph, images } = target;
+  const { db, graph, images, location } = target;
+  /** Returns what is wrong with a store that must be empty. */
+  const notEmpty = (name: string, store: keyof typeof location) =>
+    new StoresDisagreeError(
+      `${name} is not empty: ${location[store]}. Delete what it contains, or name an empty one in the file, and move again`,
+    );
   /** The installation that has used the target before, if any. */
   const former = shared.postgres ? undefined : (await readInstallation(db))?.id;
   if (!shared.postgres) {
-    if (!(await isEmptyDatabase(db))) throw new StoresDisagreeError('The PostgreSQL of the target is not empty');
+    if (!(await isEmptyDatabase(db))) throw notEmpty('The PostgreSQL of the target', 'postgres');
     await migratePostgres(db);
   }
   const isEmpty = {
@@ -69,12 +76,14 @@ async function prepareTarget({ target, shared }: MoveStores, id: string): Promis
       [...(await graph.bulk.personIds(0, 1)), ...(await graph.bulk.postIds(0, 1))].length === 0,
     images: async () => (await images.list()[Symbol.asyncIterator]().next()).done === true,
   };
+  // Before calls with the short timeout of requests, which a Neo4j that has just started exceeds.
+  if (!shared.graph) await graph.warmUp();
   for (const storeName of CLAIMED_STORES.filter((name) => !shared[name])) {
     const name = `The ${STORE_NAMES[storeName]} of the target (${target[storeName].kind})`;
     const claimedBy = await target[storeName].claimedBy();
     if (claimedBy !== undefined && claimedBy !== former && claimedBy !== id)
       throw new StoresDisagreeError(`${name} belongs to another PostgreSQL`);
-    if (!(await isEmpty[storeName]())) throw new StoresDisagreeError(`${name} is not empty`);
+    if (!(await isEmpty[storeName]())) throw notEmpty(name, storeName);
   }
   if (!shared.postgres) {
     const marker = { id, moving: true, moved_to: null };

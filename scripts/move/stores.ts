@@ -5,7 +5,8 @@ import type { Database } from '../../db/postgres/index.js';
 import { openDatabase, openGraph, openImages, type StoresConfig } from '../../db/stores.js';
 import { Closers } from '../../db/support/closers.js';
 import { claimDataDirectory, type DataDirectory, pathsIn } from '../../db/support/data-directory.js';
-import type { Log } from '../../db/support/log.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
+import { silentLog } from '../support/silent-log.js';
 
 /** Where the stores of a configuration are, without credentials. */
 interface StoreLocations {
@@ -30,6 +31,14 @@ function withoutCredentials(text: string): string {
   for (const name of ['user', 'password']) url.searchParams.delete(name);
   return url.href;
 }
+
+/** Returns a function that adds the side of a move to the error of an unavailable store, and throws it. */
+export const throwNaming =
+  (side: 'Source' | 'Target') =>
+  (error: unknown): never => {
+    if (error instanceof StoreUnavailableError) error.message = `${side}: ${error.message}`;
+    throw error;
+  };
 
 /** The stores of one installation. */
 export interface StoreSet {
@@ -56,7 +65,7 @@ export interface MoveStores {
  * @throws DiskFullError, DatabaseNotOpenedError for the embedded PostgreSQL
  * @throws StoreUnavailableError if S3 has neither a region nor an endpoint
  */
-export async function openMoveStores(from: StoresConfig, to: StoresConfig, log: Log): Promise<MoveStores> {
+export async function openMoveStores(from: StoresConfig, to: StoresConfig): Promise<MoveStores> {
   const closers = new Closers();
   const [source, target] = [locate(from), locate(to)];
   const shared = {
@@ -73,27 +82,23 @@ export async function openMoveStores(from: StoresConfig, to: StoresConfig, log: 
   async function open(config: StoresConfig, directory: DataDirectory, other?: StoreSet): Promise<StoreSet> {
     let db = shared.postgres ? other?.db : undefined;
     if (!db) {
-      const postgres = await openDatabase(config, directory, log);
+      const postgres = await openDatabase(config, directory, silentLog);
       closers.add(postgres.close);
       db = postgres.maintenanceDb;
     }
-    const graph = (shared.graph && other?.graph) || (await openGraph(config, db, log));
+    const graph = (shared.graph && other?.graph) || (await openGraph(config, db, silentLog));
     if (graph !== other?.graph) closers.add(() => graph.close());
-    const images = (shared.images && other?.images) || (await openImages(config, directory, log));
+    const images = (shared.images && other?.images) || (await openImages(config, directory, silentLog));
     if (images !== other?.images) closers.add(() => images.close());
     return { location: locate(config), directory, db, graph, images };
   }
 
   try {
     const directory = await claim(from);
-    const opened = await open(from, directory);
+    const opened = await open(from, directory).catch(throwNaming('Source'));
     const isSameDirectory = resolve(from.dataDir) === resolve(to.dataDir);
-    return {
-      source: opened,
-      target: await open(to, isSameDirectory ? directory : await claim(to), opened),
-      shared,
-      close: closers.close,
-    };
+    const target = open(to, isSameDirectory ? directory : await claim(to), opened).catch(throwNaming('Target'));
+    return { source: opened, target: await target, shared, close: closers.close };
   } catch (error) {
     return closers.closeAfter(error);
   }

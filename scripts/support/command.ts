@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { StoreUnavailableError } from '../../db/support/errors.js';
 import { UsageError } from './command-error.js';
 
 /** The exit code after an unknown option, a surplus argument or a value that cannot be used. */
@@ -62,15 +61,8 @@ export const integerFrom = (minimum: number) => (text: string) => {
   return value;
 };
 
-/** Returns the first of several errors: a failed connection to a name with several addresses has no message of its own. */
-export const firstErrorOf = (error: unknown): unknown => (error instanceof AggregateError ? error.errors[0] : error);
-
 /** Returns the message of an error that the user can fix, and any other error unchanged, to be printed with its stack. */
 export function printableError(error: unknown): unknown {
-  if (error instanceof StoreUnavailableError) {
-    const reason = firstErrorOf(error.cause);
-    return reason instanceof Error ? `${error.message}: ${reason.message}` : error.message;
-  }
   if (!(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'ENOSPC') return `The disk is full: free some space and run the command again (${error.message})`;

@@ -1,4 +1,10 @@
-import { checkInstallation, readInstallation, requireClaimedBy, StoresDisagreeError } from '../../db/installation.js';
+import {
+  checkInstallation,
+  type Installation,
+  readInstallation,
+  requireClaimedBy,
+  StoresDisagreeError,
+} from '../../db/installation.js';
 import { findAppliedMigrations, pendingMigrations } from '../../db/migrate.js';
 import type { OutboxKind } from '../../db/schema.js';
 import type { BareStores } from '../../db/stores.js';
@@ -67,13 +73,19 @@ export async function verify(
  * installation would delete the whole graph. After a move that kept the graph or the image store, a repair from the old
  * PostgreSQL would delete what users have added since.
  */
-async function requireSameInstallation({ db, graph, images }: VerifiedStores): Promise<void> {
+export async function requireSameInstallation(stores: VerifiedStores): Promise<void> {
+  const installation = await requireMigrated(stores);
+  const { graph, images } = stores;
+  requireClaimedBy(installation, 'graph', graph.kind, await graph.claimedBy());
+  requireClaimedBy(installation, 'images', images.kind, await images.claimedBy());
+}
+
+/** Checks that PostgreSQL has the migrations of this version, and uses stores of these kinds. Reads only PostgreSQL. */
+export async function requireMigrated({ db, graph, images }: VerifiedStores): Promise<Installation> {
   const installation = await readInstallation(db);
   if (installation && pendingMigrations(await findAppliedMigrations(db)).length > 0)
     throw new StoresDisagreeError('The database needs a migration: run npm run migrate first');
   if (!installation?.graph || !installation.images)
     throw new StoresDisagreeError('These stores are not set up: start the service first');
-  await checkInstallation(db, { graph, images });
-  requireClaimedBy(installation, 'graph', graph.kind, await graph.claimedBy());
-  requireClaimedBy(installation, 'images', images.kind, await images.claimedBy());
+  return checkInstallation(db, { graph, images });
 }

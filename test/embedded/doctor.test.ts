@@ -1,7 +1,9 @@
-import { chown, readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chown, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { expectRows, row, runDoctor } from '../support/doctor.js';
+import { SHARED_VARIABLES } from '../support/moves.js';
 import { runCommand } from '../support/processes.js';
 import { freshDataDirectory, mountSmallDisk, temporaryDirectory, whyNotMountable } from '../support/stores.js';
 
@@ -20,6 +22,30 @@ t.test('finds nothing wrong with embedded stores, and changes nothing', async (t
 t.test('accepts a data directory that the first start will create', async (t) => {
   const DATA_DIR = join(await temporaryDirectory(t), 'new', 'data');
   await expectRows(t, { DATA_DIR }, { 'free disk space': { result: 'ok' } });
+  t.notOk(existsSync(DATA_DIR), 'it is not created');
+});
+
+t.test('names a data directory that was moved away, or whose database is not used', async (t) => {
+  const DATA_DIR = await freshDataDirectory(t);
+  await rm(join(DATA_DIR, 'images', '.installation'));
+  const moved = row('failed', /has no installation marker: npm run move has moved it away/);
+  await expectRows(t, { DATA_DIR }, { 'embedded stores': moved });
+  const servers = { DATA_DIR, DATABASE_URL: 'postgres://127.0.0.1:1/none', TOKEN_KEYS: SHARED_VARIABLES.TOKEN_KEYS };
+  const { rows } = await runDoctor(t, servers);
+  t.match(rows['embedded stores'], row('warning', /contains a database that is not used/));
+});
+
+t.test('names what several processes need', async (t) => {
+  const embedded = { DATA_DIR: await temporaryDirectory(t) };
+  await expectRows(t, embedded, { processes: row('warning', /allows only one: set DATABASE_URL/) }, [], 2);
+  const DATABASE_URL = 'postgres://127.0.0.1:1/none';
+  const servers = { ...embedded, DATABASE_URL, TOKEN_KEYS: SHARED_VARIABLES.TOKEN_KEYS };
+  const without = async (variables: NodeJS.ProcessEnv, processes?: number) =>
+    (await runDoctor(t, { ...servers, ...variables }, [], processes)).rows.processes?.detail;
+  t.match(await without({}), /^SHUTDOWN_DELAY is 0: .* set it to 5/);
+  t.match(await without({ SHUTDOWN_DELAY: '5' }, 2), /^REDIS_URL is not set/);
+  t.equal(await without({ SHUTDOWN_DELAY: '5' }), undefined);
+  t.equal(await without({}, 1), undefined);
 });
 
 t.test('refuses a data directory that is a file', async (t) => {

@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { sql } from 'kysely';
 import t from 'tap';
 import { embeddedVariables, runMove, SHARED_VARIABLES, withBareStores } from '../support/moves.js';
@@ -38,7 +40,12 @@ t.test('mixing or splitting installations is refused in one line, before anythin
   await source.service.stop();
   await expectRefused(source.stores, other.stores, /in use/);
   await other.service.stop();
-  await expectRefused(source.stores, other.stores, /PostgreSQL of the target is not empty/);
+  const { code, output } = await runMove(t, source.stores, other.stores);
+  t.match(
+    output,
+    `PostgreSQL of the target is not empty: ${other.stores.DATA_DIR}/postgres. Delete what it contains, or`,
+  );
+  t.equal(code, 1);
   const untouched = await startTestService(t, other.stores);
   t.equal((await untouched.send('GET', '/auth/me', { token: other.user.token })).status, 200);
   await untouched.stop();
@@ -94,11 +101,47 @@ t.test('users stay logged in with the keys of the source, which are not printed'
   await service.stop();
   const keys = (await readFile(join(source.DATA_DIR, 'token-keys'), 'utf8')).trim();
   const target = await embeddedVariables(t);
-  const { output } = await runMove(t, source, target);
-  t.match(output, `append a comma and the line in ${join(source.DATA_DIR, 'token-keys')} to TOKEN_KEYS`);
+  const { output, file } = await runMove(t, source, target);
   t.notMatch(output, keys.split(':')[1] ?? '');
-  const there = await startTestService(t, { ...target, TOKEN_KEYS: `${target.TOKEN_KEYS},${keys}` });
-  t.equal((await there.send('GET', '/auth/me', { token: user.token })).status, 200);
+  t.notMatch(output, /^\{/m, 'no log line is among its own');
+  const [command = ''] = /(?<=^ {2})sed .*$/m.exec(output) ?? [];
+  execFileSync('sh', ['-c', command]);
+  const there = await startTestService(t, parseEnv(await readFile(file, 'utf8')) as NodeJS.ProcessEnv);
+  for (const { status } of [await there.send('GET', '/auth/me', { token: user.token })]) t.equal(status, 200);
+});
+
+t.test('the line to copy appends the keys of the source to the file of the target', async (t) => {
+  const directory = await temporaryDirectory(t);
+  for (const [name, content] of [
+    ['with a line break', 'new:c7d94f1e60b8a35279f0e1d3c5b6a482\n'],
+    ['without', 'new:c7d94f1e60b8a35279f0e1d3c5b6a482'],
+  ] as const) {
+    const source = { DATA_DIR: await freshDataDirectory(t) };
+    const service = await startTestService(t, source);
+    await service.createUser();
+    await service.stop();
+    const keyFile = join(directory, `it's ${name}`);
+    await writeFile(keyFile, content);
+    const { PUBLIC_URL } = SHARED_VARIABLES;
+    const target = { DATA_DIR: await freshDataDirectory(t), TOKEN_KEYS_FILE: keyFile, PUBLIC_URL };
+    const { output } = await runMove(t, source, target);
+    execFileSync('sh', ['-c', /(?<=^ {2}).*\bcat .*$/m.exec(output)?.[0] ?? '']);
+    const keys = await readFile(keyFile, 'utf8');
+    t.equal(keys, `${content.trim()}\n${await readFile(join(source.DATA_DIR, 'token-keys'), 'utf8')}`, name);
+  }
+});
+
+t.test('waits for a store that is unavailable, and then names its side and the cause', async (t) => {
+  const DATABASE_URL = 'postgres://user:hush@127.0.0.1:1/none';
+  const source = await embeddedVariables(t);
+  const service = await startTestService(t, source);
+  await service.createUser();
+  await service.stop();
+  const unavailable = { ...SHARED_VARIABLES, DATA_DIR: await temporaryDirectory(t), DATABASE_URL };
+  const { code, output } = await runMove(t, source, unavailable);
+  t.equal(code, 1);
+  t.match(output, /\n\nTarget: The postgres store is not available: connect ECONNREFUSED \S+\n$/);
+  t.notMatch(output, 'hush');
 });
 
 t.test('reports a missing file or option', async (t) => {

@@ -112,6 +112,7 @@ t.test('prints one line if it cannot run', async (t) => {
     [[], empty, /^These stores are not set up: start the service first\n$/],
     [[], { TOKEN_TTL: 'soon' }, /^TOKEN_TTL: [^\n]+\n$/],
     [[], running.environment, /^\S+ is in use by process \d+ of this service: stop it first, [^\n]+\n$/],
+    [[], { ...unavailable, DATA_DIR: '/nowhere' }, /^\/nowhere does not exist: set DATA_DIR [^\n]+\n$/],
     [[], unavailable, /^The postgres store is not available: connect ECONNREFUSED [^\n]*\n$/],
   ];
   for (const [options, variables, line] of refused) {

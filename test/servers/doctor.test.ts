@@ -112,12 +112,15 @@ t.test('reports missing privileges on tables', needsServers, async (t) => {
     expectRows(t, postgresOnly(withRole), { 'PostgreSQL privileges': row(result, detail) });
 
   await query(`grant select on all tables in schema public to ${role}`);
-  await expectPrivileges('failed', /^missing: insert on accounts, .*update on posts_id_seq/);
+  await expectPrivileges('failed', /^missing: delete on accounts, .*update on posts_id_seq/);
   await query(`grant all on all tables in schema public to ${role}`);
   await query(`grant all on all sequences in schema public to ${role}`);
   await expectPrivileges('ok', /^read and write$/);
-  await query(`grant create on schema public to ${role}`);
   await query("delete from kysely_migration where name >= '0009'");
+  const grant = `GRANT CREATE ON SCHEMA public TO ${role}`;
+  await expectPrivileges('failed', new RegExp(`^missing: create on schema public, for pending migrations \\(${grant}`));
+  await query(grant);
+  await expectPrivileges('ok', /^read and write$/);
   const migration = await runCommand(t, ['migrate'], withRole);
   t.same(migration, { code: 1, output: 'must be owner of table outbox\n' }, 'a start names a privilege that it lacks');
 });
@@ -181,6 +184,8 @@ t.test('warns of too few connections for the pools of a process', needsServers, 
     'PostgreSQL connections': row('warning', /^16 needed by each process, 15 allowed/),
     'Neo4j connections': row('ok', /^up to 23/),
   });
+  const two = { 'PostgreSQL connections': row('warning', /^32 needed by 2 processes, 15 allowed/) };
+  await expectRows(t, environment, two, [], 2);
 });
 
 t.test('reports a PostgreSQL that is read-only, or of an unsupported version', needsServers, async (t) => {

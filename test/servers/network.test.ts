@@ -32,6 +32,8 @@ t.test('the connection to a store is faulty', needsAllServers, async (t) => {
         // No operation needs Redis.
         if (store === 'redis') await expectSuccesses(t, operationProbes);
         else await expectFailures(t, store, operationProbes);
+        const { stores } = JSON.parse(await (await fetch(`${service.opsUrl}/readyz`)).text());
+        t.match(stores[store], { ok: false, reason: /^(The \w+ store is not available: (?!The |Stream).|timed out)/ });
         await faultyStores[store].heal();
         await expectRecovery(t, service);
       });

@@ -3,8 +3,18 @@ import type { Test } from 'tap';
 import { script, spawnNode } from './processes.js';
 
 /** Runs `npm run doctor`. Returns its exit code, its output, and its rows by check. */
-export async function runDoctor(t: Test, environment: NodeJS.ProcessEnv, nodeArguments: readonly string[] = []) {
-  const { child, output } = spawnNode(t, [...nodeArguments, script('doctor/index')], { OPS_PORT: '0', ...environment });
+export async function runDoctor(
+  t: Test,
+  environment: NodeJS.ProcessEnv,
+  nodeArguments: readonly string[] = [],
+  processes?: number,
+) {
+  const options = processes === undefined ? [] : ['--processes', String(processes)];
+
+  const { child, output } = spawnNode(t, [...nodeArguments, script('doctor/index'), ...options], {
+    OPS_PORT: '0',
+    ...environment,
+  });
   const [code] = await once(child, 'close');
   const lines = [...output().matchAll(/^(\S.*?) {2,}(ok|warning|failed) +(.*)$/gm)];
   const rows: Record<string, { result: string; detail: string }> = {};
@@ -23,8 +33,9 @@ export async function expectRows(
   environment: NodeJS.ProcessEnv,
   rows: Rows,
   nodeArguments: readonly string[] = [],
+  processes?: number,
 ): Promise<string> {
-  const found = await runDoctor(t, environment, nodeArguments);
+  const found = await runDoctor(t, environment, nodeArguments, processes);
   const code = Object.values(rows).some(({ result }) => result === 'failed') ? 1 : 0;
   t.match(found, { code, rows }, found.output);
   return found.output;

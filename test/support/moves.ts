@@ -39,9 +39,10 @@ async function writeVariables(t: Test, variables: NodeJS.ProcessEnv): Promise<st
   return file;
 }
 
-/** Runs `npm run move`. */
+/** Runs `npm run move`. Also returns the path of the file with the variables of the target. */
 export async function runMove(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.ProcessEnv) {
-  return runCommand(t, ['move/index', '--to', await writeVariables(t, target)], source);
+  const file = await writeVariables(t, target);
+  return { file, ...(await runCommand(t, ['move/index', '--to', file], source)) };
 }
 
 export const KEYED_POST: HttpOptions = {

@@ -155,7 +155,7 @@ async function freshDatabase(t: Lifetime, isFirst: boolean): Promise<string> {
   if (!rowCount) {
     await queryDatabase(admin, `create database ${template}`);
     const options = { url: databaseUrl(template), poolSize: 1, graphPoolSize: 1, timeoutMs: 5000 };
-    const { maintenanceDb, close } = openPostgres(options);
+    const { maintenanceDb, close } = openPostgres(options, silentLog);
     await migratePostgres(maintenanceDb);
     await close();
   }

@@ -5,7 +5,9 @@ import { createCircuitBreaker } from '../../db/support/circuit-breaker.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { until } from '../support/until.js';
 
-class RefusedError extends Error {}
+class RefusedError extends Error {
+  override readonly message = 'refused';
+}
 
 const never = () => new Promise<never>(() => undefined);
 
@@ -74,7 +76,7 @@ t.test('a timeout aborts the signal of a call, and does not open the circuit', a
     aborted = once(signal, 'abort');
     return never();
   });
-  await t.rejects(slow, StoreUnavailableError);
+  await t.rejects(slow, { code: 'store_unavailable', message: /: timed out after 50 ms$/ });
   await aborted;
   await until(() => store.probes === 1);
   t.equal(await breaker.run(async () => 7), 7, 'other calls succeed');
@@ -101,7 +103,8 @@ t.test('a failed probe opens the circuit: calls fail immediately until the store
   t.equal(store.opened, 1);
   await t.rejects(
     breaker.run(async () => t.fail('the store is called')),
-    StoreUnavailableError,
+    { code: 'store_unavailable', message: 'The graph store is not available: refused' },
+    'with the cause of the outage',
   );
   store.state = 'available';
   await until(() => !breaker.isOpen);

@@ -54,6 +54,8 @@ const WORKER = new URL('./worker.js', import.meta.url);
 /** The module of the process that creates the database. */
 const CREATE = new URL('./create.js', import.meta.url);
 
+const threadEnded = () => new StoreUnavailableError('postgres', { cause: new Error('its thread has ended') });
+
 /** Starts the embedded PostgreSQL. Creates the directory if it is missing. @throws DatabaseNotOpenedError */
 export async function startEmbeddedServer(directory: string, log: Log): Promise<EmbeddedServer> {
   const connections = new Set<EmbeddedConnection>();
@@ -67,7 +69,7 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
     worker = started;
     started.once('exit', () => {
       worker = undefined;
-      for (const connection of connections) connection.destroy(new StoreUnavailableError('postgres'));
+      for (const connection of connections) connection.destroy(threadEnded());
       if (closing.signal.aborted) return;
       log.warn({ store: 'postgres' }, 'the thread of the embedded PostgreSQL ended unexpectedly: restarting it');
       restarting = restart(performance.now() - startedAt >= STABLE_AFTER_MS);
@@ -91,7 +93,7 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
 
   /** Opens a session in the thread. Returns the port of its connection. @throws StoreUnavailableError */
   function openSession() {
-    if (!worker) throw new StoreUnavailableError('postgres');
+    if (!worker) throw threadEnded();
     const { port1, port2 } = new MessageChannel();
     send(worker, { kind: 'connect', port: port2 });
     return port1;
