@@ -12,7 +12,8 @@ import { withTimeout } from '../support/timeout.js';
  * the server.
  *
  * Retries: deadlocks are retried with jittered exponential backoff until the call times out. Lost connections are retried a few
- * times, but a commit that may have reached the server is not repeated. The driver's own retries are not used, because they wait at least a second.
+ * times, but a commit that may have reached the server is not repeated. The driver's own retries are not used, because they wait
+ * at least a second.
  *
  * Replacement of the driver: the driver waits for minutes for a connection that no longer responds. So it is replaced when the
  * breaker opens, or when a session does not close in time. The old driver is closed once its calls have timed out.
