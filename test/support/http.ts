@@ -49,7 +49,8 @@ export async function sendByHttp(
       ...headers,
     },
   });
-  outgoing.on('timeout', () => outgoing.destroy(new Error(`no data in ${timeoutMs} ms`)));
+  // Otherwise the timeout of Node's agent, five seconds, would apply.
+  if (timeoutMs !== undefined) outgoing.on('timeout', () => outgoing.destroy(new Error(`no data in ${timeoutMs} ms`)));
   // Without a listener, an error after the head of the response would be uncaught. Reading the response throws it.
   outgoing.on('error', () => undefined);
   outgoing.end(body);

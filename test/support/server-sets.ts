@@ -56,7 +56,8 @@ export async function startServerSet(t: Test): Promise<ServerSet> {
   await mkdir(directory, { mode: 0o755 });
   await writeFile(join(directory, 'lock'), '');
   const fetched = process.env.SERVICES_DIR ?? '';
-  for (const name of ['neo4j', 'redis', 's3']) {
+  // A Redis that is installed on the system was not fetched.
+  for (const name of ['neo4j', 'redis', 's3'].filter((name) => existsSync(join(fetched, name)))) {
     // Hard links, because the programs take hundreds of megabytes.
     await run('cp', ['-Rl', join(fetched, name), directory]).catch(() =>
       run('cp', ['-R', join(fetched, name), directory]),
