@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { SocialGraph } from './graph/index.js';
+import type { ImageFile } from './images/index.js';
 import { enqueue, imageReferences, insertEntries, type OutboxEntry, type WithEntries } from './outbox/entries.js';
 import type { Outbox } from './outbox/index.js';
 import {
   claimImage,
   completeWrite,
-  type ImageFile,
   type ImageWriteStores,
   type PendingImage,
   storeImage,
