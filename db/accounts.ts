@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { SocialGraph } from './graph/index.js';
+import type { ImageFile } from './images/index.js';
 import { enqueue, imageReferences, insertEntries, type OutboxEntry, type WithEntries } from './outbox/entries.js';
 import type { Outbox } from './outbox/index.js';
 import {
   claimImage,
   completeWrite,
-  type ImageFile,
   type ImageWriteStores,
   type PendingImage,
   storeImage,
@@ -232,12 +232,9 @@ async function deleteInTransaction(
 ): Promise<WithEntries<AccountDeletion>> {
   // Waits for writes in progress that refer to the account, and blocks new ones.
   await lockExclusive(trx, { accounts: [id] });
-  const account = await trx
-    .deleteFrom('accounts')
-    .where('id', '=', id)
-    .$if(tokenVersion !== undefined, (query) => query.where('token_version', '=', tokenVersion as number))
-    .returning('picture')
-    .executeTakeFirst();
+  let deletion = trx.deleteFrom('accounts').where('id', '=', id);
+  if (tokenVersion !== undefined) deletion = deletion.where('token_version', '=', tokenVersion);
+  const account = await deletion.returning('picture').executeTakeFirst();
   if (!account) return { outcome: (await findCredentials(trx, { id })) ? 'stale' : 'accountDeleted' };
   const person = { kind: 'person', key: id } as const;
   const entries = await enqueue(trx, [person, ...imageReferences(account.picture)]);

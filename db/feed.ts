@@ -224,16 +224,13 @@ function takeUntil<Item>(items: readonly Item[], count: number, meets: (item: It
 
 /** Builds a query for the posts of a list, newest first. */
 function selectList(db: Database, { author, after }: ListPosition) {
-  return selectPosts(db)
-    .$if(author !== undefined, (query) => query.where('posts.author_id', '=', author as number))
-    .$if(after !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) => {
-        const { createdAt, id } = after as PostKey;
-        return eb(refTuple('posts.created_at', 'posts.id'), '<', tuple(createdAt, id));
-      }),
-    )
-    .orderBy('posts.created_at', 'desc')
-    .orderBy('posts.id', 'desc');
+  let query = selectPosts(db);
+  if (author !== undefined) query = query.where('posts.author_id', '=', author);
+  if (after !== undefined)
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('posts.created_at', 'posts.id'), '<', tuple(after.createdAt, after.id)),
+    );
+  return query.orderBy('posts.created_at', 'desc').orderBy('posts.id', 'desc');
 }
 
 export const readPosts = (db: Database, position: ListPosition, limit: number, offset = 0): Promise<PostRow[]> =>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { sql } from 'kysely';
-import type { ImageFile } from './outbox/pending-images.js';
+import type { ImageFile } from './images/index.js';
 import { STATEMENT_TIME } from './postgres/clock.js';
 import type { Database } from './postgres/index.js';
 import type { PostFields } from './posts.js';

@@ -2,12 +2,12 @@ import { type ExpressionBuilder, sql } from 'kysely';
 import { findCredentials } from './accounts.js';
 import type { SocialGraph } from './graph/index.js';
 import { findEarlierCreation, insertKey, type KeyedRequest, keyedRequest } from './idempotency-keys.js';
+import type { ImageFile } from './images/index.js';
 import { enqueue, imageReferences, type WithEntries } from './outbox/entries.js';
 import type { Outbox } from './outbox/index.js';
 import {
   claimImage,
   completeWrite,
-  type ImageFile,
   type ImageWriteStores,
   type PendingImage,
   storeImage,

@@ -81,7 +81,7 @@ export interface OutboxTable {
   created_at: CreatedAt;
 }
 
-/** Has a single row: see `installation.ts`. */
+/** Has a single row: see `stores/installation.ts`. */
 export interface InstallationTable {
   singleton: Generated<boolean>;
   id: Generated<string>;

@@ -25,11 +25,11 @@ export async function changeStoredBytes(
   { account, bytes, maxBytes }: StoredBytesChange,
 ): Promise<boolean> {
   if (bytes === 0) return true;
-  const { numUpdatedRows } = await trx
+  let update = trx
     .updateTable('accounts')
     .set((eb) => ({ stored_bytes: eb('stored_bytes', '+', bytes) }))
-    .where('id', '=', account)
-    .$if(bytes > 0, (query) => query.where('stored_bytes', '<=', maxBytes - bytes))
-    .executeTakeFirst();
+    .where('id', '=', account);
+  if (bytes > 0) update = update.where('stored_bytes', '<=', maxBytes - bytes);
+  const { numUpdatedRows } = await update.executeTakeFirst();
   return numUpdatedRows > 0n;
 }

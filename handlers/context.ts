@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Account } from '../db/accounts.js';
-import type { Stores } from '../db/stores.js';
+import type { Stores } from '../db/stores/index.js';
 import type { Config } from './config/index.js';
 import type { Metrics } from './metrics/index.js';
 import type { FailedPasswords } from './security/failed-passwords.js';

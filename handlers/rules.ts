@@ -5,7 +5,8 @@ import { type FieldProblem, fieldProblem } from './errors.js';
 import type { Request } from './operation.js';
 import { isDisposable } from './policy/emails.js';
 import { passwordProblems } from './policy/passwords.js';
-import { isInvisible, usernameProblems } from './policy/usernames.js';
+import { isInvisible } from './policy/texts.js';
+import { usernameProblems } from './policy/usernames.js';
 
 /** The part of a request that rules check, after it has been validated against the schemas. */
 export interface ValidatedRequest<Id extends OperationId> {

@@ -1,4 +1,4 @@
-import type { ImageFile } from '../db/outbox/pending-images.js';
+import type { ImageFile } from '../db/images/index.js';
 import type { AppContext } from './context.js';
 import { errorResponse } from './errors.js';
 import type { Upload } from './operation.js';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { createBackup } from '../db/backup/create.js';
-import { readInstallation, requireNotMoved } from '../db/installation.js';
-import { openBareStores } from '../db/stores.js';
+import { openBareStores } from '../db/stores/index.js';
+import { readInstallation, requireNotMoved } from '../db/stores/installation.js';
 import { DataDirectoryInUseError } from '../db/support/data-directory.js';
 import { readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';

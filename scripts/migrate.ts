@@ -1,4 +1,4 @@
-import { migrate, prepareDatabase } from '../db/migrate.js';
+import { migrate, prepareDatabase } from '../db/stores/migrate.js';
 import { retryUntilAvailable } from '../db/support/retry.js';
 import { withBareStores } from './support/bare-stores.js';
 import { runCommand } from './support/command.js';

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { purgeExpiredKeys } from '../db/idempotency-keys.js';
-import { startPurging } from '../db/purge.js';
 import { purgeExpiredSessions } from '../db/sessions.js';
-import type { Stores } from '../db/stores.js';
+import type { Stores } from '../db/stores/index.js';
+import { startPurging } from '../db/stores/purge.js';
 import { freshStores, openTestStores, silentLog } from './support/stores.js';
 import { until } from './support/until.js';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import t, { type Test } from 'tap';
-import { openRedis } from '../db/redis.js';
+import { openRedis } from '../db/redis/index.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { noopObserver } from '../db/support/observer.js';
 import { listen } from './support/listen.js';

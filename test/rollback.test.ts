@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { migrations } from '../db/postgres/migrations/index.js';
-import { openBareStores } from '../db/stores.js';
+import { openBareStores } from '../db/stores/index.js';
 import { readConfig } from '../handlers/config/index.js';
 import { runCommand } from './support/processes.js';
 import { createPost, startTestService } from './support/service.js';

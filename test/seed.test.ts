@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import type { Stores } from '../db/stores.js';
+import type { Stores } from '../db/stores/index.js';
 import { document } from '../scripts/contract-test/client/index.js';
 import { type Population, problemsOf } from '../scripts/seed/population.js';
 import { seed } from '../scripts/seed/seed.js';

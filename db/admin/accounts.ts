@@ -80,22 +80,19 @@ interface AccountsPage {
   limit: number;
 }
 
+const SEARCHED_COLUMNS = ['username', 'email', 'name'] as const;
+
 /** Returns a page of accounts by ascending id. */
 export async function listAccounts(
   db: Database,
   { search, after = 0, limit }: AccountsPage,
 ): Promise<AccountDetails[]> {
-  const pattern = search === undefined ? undefined : `%${search.replace(/[\\%_]/g, '\\$&')}%`;
-  return selectDetails(db)
-    .where('id', '>', after)
-    .$if(pattern !== undefined, (query) =>
-      query.where(({ eb, or }) =>
-        or((['username', 'email', 'name'] as const).map((column) => eb(column, 'ilike', pattern as string))),
-      ),
-    )
-    .orderBy('id')
-    .limit(limit)
-    .execute();
+  let query = selectDetails(db).where('id', '>', after);
+  if (search !== undefined) {
+    const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+    query = query.where(({ eb, or }) => or(SEARCHED_COLUMNS.map((column) => eb(column, 'ilike', pattern))));
+  }
+  return query.orderBy('id').limit(limit).execute();
 }
 
 /** Sets a new password and ends all sessions of the account. Returns false if the account does not exist. */
@@ -131,9 +128,8 @@ function changeAndEndSessions(
 
 /** Ends the sessions of an account, or of all accounts. Returns the number of deleted sessions. */
 export async function endSessions(db: Database, accountId?: number): Promise<number> {
-  const deletion = db
-    .deleteFrom('sessions')
-    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId as number));
+  let deletion = db.deleteFrom('sessions');
+  if (accountId !== undefined) deletion = deletion.where('account_id', '=', accountId);
   const { numDeletedRows } = await retryDeadlocks(() => deletion.executeTakeFirst());
   return Number(numDeletedRows);
 }

@@ -6,6 +6,15 @@ export interface StoredImage {
   stream: Readable;
 }
 
+/** A file to store as an image. */
+export interface ImageFile {
+  path: string;
+  bytes: number;
+  mediaType: string;
+  /** Without the dot. */
+  extension: string;
+}
+
 /** The store of images by name. It does not check who may see an image. */
 export interface ImageStore {
   /** The kind of the store, which the table `installation` records. */

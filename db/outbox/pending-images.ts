@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ImageStore } from '../images/index.js';
+import type { ImageFile, ImageStore } from '../images/index.js';
 import { NOW, secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import { StoreUnavailableError } from '../support/errors.js';
@@ -20,15 +20,6 @@ import type { Outbox } from './index.js';
  * An image cannot be both claimed and removed: by PostgreSQL's clock, an entry can be claimed only before it is due, and
  * delivered only after.
  */
-
-/** A file to store as an image. */
-export interface ImageFile {
-  path: string;
-  bytes: number;
-  mediaType: string;
-  /** Without the dot. */
-  extension: string;
-}
 
 /** A stored image that no row refers to yet. */
 export interface PendingImage {

@@ -1,5 +1,5 @@
 import { cleanEnv, str } from 'envalid';
-import type { StoresConfig } from '../../db/stores.js';
+import type { StoresConfig } from '../../db/stores/index.js';
 import {
   baseUrl,
   flag,

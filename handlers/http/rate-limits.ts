@@ -1,8 +1,8 @@
 import rateLimit, { type FastifyRateLimitStore, type RateLimitPluginOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { RedisConnection } from '../../db/redis.js';
-import { createWindowCounters, type WindowCounters } from '../../db/window-counters.js';
+import type { RedisConnection } from '../../db/redis/index.js';
+import { createWindowCounters, type WindowCounters } from '../../db/redis/window-counters.js';
 import { addressKey } from '../addresses.js';
 import type { Config } from '../config/index.js';
 import { rateLimitExceeded } from '../errors.js';

@@ -10,7 +10,7 @@ import Fastify, {
   LogController,
   type onSendHookHandler,
 } from 'fastify';
-import type { RedisConnection } from '../../db/redis.js';
+import type { RedisConnection } from '../../db/redis/index.js';
 import type { AppContext } from '../context.js';
 import { ERROR_STATUSES } from '../error-codes.js';
 import { badRequest, fieldProblem, notFound, shuttingDown } from '../errors.js';

@@ -2,9 +2,9 @@ import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Backlog } from '../../db/outbox/backlog.js';
 import type { PoolUsage } from '../../db/postgres/index.js';
 import type { DatabaseUsage } from '../../db/postgres/maintenance.js';
+import type { Totals } from '../../db/stores/totals.js';
 import type { Observer } from '../../db/support/observer.js';
 import { withTimeout } from '../../db/support/timeout.js';
-import type { Totals } from '../../db/totals.js';
 import { DURATION_BUCKETS_SECONDS } from './buckets.js';
 
 /** The buckets for batch sizes: up to the size of the largest batch. */

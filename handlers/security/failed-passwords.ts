@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { RedisConnection } from '../../db/redis.js';
-import { createWindowCounters, type WindowCount } from '../../db/window-counters.js';
+import type { RedisConnection } from '../../db/redis/index.js';
+import { createWindowCounters, type WindowCount } from '../../db/redis/window-counters.js';
 import { tooManyFailedPasswords } from '../errors.js';
 
 /*

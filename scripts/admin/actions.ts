@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { createOutbox } from '../../db/outbox/index.js';
-import { openBareStores, openStores, type StoresConfig } from '../../db/stores.js';
+import { openBareStores, openStores, type StoresConfig } from '../../db/stores/index.js';
 import { DataDirectoryInUseError } from '../../db/support/data-directory.js';
 import { type AdminActions, AdminInputError, createAdminActions } from '../../handlers/admin/index.js';
 import { readConfig } from '../../handlers/config/index.js';

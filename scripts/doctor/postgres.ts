@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { pendingMigrations } from '../../db/migrate.js';
 import type { PostgresOptions } from '../../db/postgres/server.js';
+import { pendingMigrations } from '../../db/stores/migrate.js';
 import { CALL_TIMEOUT_MS, type CheckRow, countOf, type Finding, failed, ok, runChecks, warning } from './checks.js';
 
 const MIN_VERSION = 15;

@@ -1,4 +1,4 @@
-import { openRedis } from '../../db/redis.js';
+import { openRedis } from '../../db/redis/index.js';
 import { noopObserver } from '../../db/support/observer.js';
 import type { Config } from '../../handlers/config/index.js';
 import { silentLog } from '../support/silent-log.js';

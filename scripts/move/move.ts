@@ -1,12 +1,12 @@
+import type { Database } from '../../db/postgres/index.js';
 import {
   CLAIMED_STORES,
   type ClaimedStore,
   readInstallation,
   STORE_NAMES,
   StoresDisagreeError,
-} from '../../db/installation.js';
-import { findAppliedMigrations, migrate, migratePostgres } from '../../db/migrate.js';
-import type { Database } from '../../db/postgres/index.js';
+} from '../../db/stores/installation.js';
+import { findAppliedMigrations, migrate, migratePostgres } from '../../db/stores/migrate.js';
 import { retryUntilAvailable } from '../../db/support/retry.js';
 import type { Progress } from '../support/progress.js';
 import { copyGraph, copyImages, copyRows, countContents } from './copy.js';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { SocialGraph } from '../../db/graph/index.js';
 import type { ImageStore } from '../../db/images/index.js';
 import type { Database } from '../../db/postgres/index.js';
-import { openDatabase, openGraph, openImages, type StoresConfig } from '../../db/stores.js';
+import { openDatabase, openGraph, openImages, type StoresConfig } from '../../db/stores/index.js';
 import { Closers } from '../../db/support/closers.js';
 import { claimDataDirectory, type DataDirectory, pathsIn } from '../../db/support/data-directory.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';

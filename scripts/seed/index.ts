@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { findAccounts } from '../../db/accounts.js';
-import { migrate } from '../../db/migrate.js';
-import type { BareStores } from '../../db/stores.js';
+import type { BareStores } from '../../db/stores/index.js';
+import { migrate } from '../../db/stores/migrate.js';
 import { retryUntilAvailable } from '../../db/support/retry.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';

@@ -1,4 +1,4 @@
-import type { BareStores } from '../../db/stores.js';
+import type { BareStores } from '../../db/stores/index.js';
 import { chunks, withProgress } from '../support/pages.js';
 import type { Progress } from '../support/progress.js';
 import { friendPairs, likePairs } from './edges.js';

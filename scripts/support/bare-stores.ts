@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { type BareStores, openBareStores, type StoresConfig } from '../../db/stores.js';
+import { type BareStores, openBareStores, type StoresConfig } from '../../db/stores/index.js';
 import { pathsIn } from '../../db/support/data-directory.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';

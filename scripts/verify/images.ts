@@ -1,4 +1,4 @@
-import type { BareStores } from '../../db/stores.js';
+import type { BareStores } from '../../db/stores/index.js';
 import { type Differences, findDifferences } from './differences.js';
 
 /** The names that `storeImage` assigns. Files with other names are ignored, so they are never removed. */

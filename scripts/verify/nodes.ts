@@ -1,4 +1,4 @@
-import type { BareStores } from '../../db/stores.js';
+import type { BareStores } from '../../db/stores/index.js';
 import { BELOW_ALL_IDS, readIds } from '../support/pages.js';
 import { type Differences, findDifferences } from './differences.js';
 

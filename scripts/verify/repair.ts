@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { prepareGraph } from '../../db/migrate.js';
 import { type EntityReference, enqueue, type OutboxEntry } from '../../db/outbox/entries.js';
 import { createOutbox, type Outbox } from '../../db/outbox/index.js';
 import type { Database } from '../../db/postgres/index.js';
+import { prepareGraph } from '../../db/stores/migrate.js';
 import type { Log } from '../../db/support/log.js';
 import { chunks, withProgress } from '../support/pages.js';
 import type { Progress } from '../support/progress.js';

@@ -1,13 +1,13 @@
+import type { OutboxKind } from '../../db/schema.js';
+import type { BareStores } from '../../db/stores/index.js';
 import {
   checkInstallation,
   type Installation,
   readInstallation,
   requireClaimedBy,
   StoresDisagreeError,
-} from '../../db/installation.js';
-import { findAppliedMigrations, pendingMigrations } from '../../db/migrate.js';
-import type { OutboxKind } from '../../db/schema.js';
-import type { BareStores } from '../../db/stores.js';
+} from '../../db/stores/installation.js';
+import { findAppliedMigrations, pendingMigrations } from '../../db/stores/migrate.js';
 import type { Progress } from '../support/progress.js';
 import { compareImages } from './images.js';
 import { compareNodes } from './nodes.js';

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import { openBareStores } from '../../db/stores.js';
+import { openBareStores } from '../../db/stores/index.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { startService } from '../../handlers/service.js';
 import { findFreePort } from '../../scripts/services/ports.js';

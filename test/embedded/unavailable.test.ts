@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { StoresDisagreeError, verifyOrClaim } from '../../db/installation.js';
+import { StoresDisagreeError, verifyOrClaim } from '../../db/stores/installation.js';
 import type { TestResponse } from '../support/http.js';
 import { parseLog } from '../support/log.js';
 import { picture } from '../support/picture.js';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { migratePostgres, prepareDatabase, prepareGraph, prepareImageStore } from '../../db/migrate.js';
 import { MIGRATION_LOCK_KEY } from '../../db/postgres/locks.js';
 import { migrations } from '../../db/postgres/migrations/index.js';
-import { openBareStores } from '../../db/stores.js';
+import { openBareStores } from '../../db/stores/index.js';
+import { migratePostgres, prepareDatabase, prepareGraph, prepareImageStore } from '../../db/stores/migrate.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { runCommand } from '../support/processes.js';

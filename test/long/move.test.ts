@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import type { BareStores } from '../../db/stores.js';
+import type { BareStores } from '../../db/stores/index.js';
 import {
   embeddedVariables,
   fillStores,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { openBareStores, type Stores } from '../../db/stores.js';
+import { openBareStores, type Stores } from '../../db/stores/index.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { IN_USE, script } from '../support/processes.js';
 import { startTestService } from '../support/service.js';

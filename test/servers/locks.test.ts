@@ -10,8 +10,9 @@ import {
   updateAccount,
 } from '../../db/accounts.js';
 import { requestFriendship } from '../../db/friendships.js';
+import type { ImageFile } from '../../db/images/index.js';
 import { setLikes } from '../../db/likes.js';
-import { claimImage, type ImageFile } from '../../db/outbox/pending-images.js';
+import { claimImage } from '../../db/outbox/pending-images.js';
 import { createPost, deletePost, updatePost } from '../../db/post-writes.js';
 import { NOW, secondsFromNow } from '../../db/postgres/clock.js';
 import type { DatabaseTransaction } from '../../db/postgres/index.js';

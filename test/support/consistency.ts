@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Test } from 'tap';
 import type { Edges } from '../../db/graph/index.js';
-import type { Stores } from '../../db/stores.js';
+import type { Stores } from '../../db/stores/index.js';
 import { paginate } from '../../scripts/support/pages.js';
 import { drainOutbox } from './store-contents.js';
 import { findDifferences } from './store-fixtures.js';

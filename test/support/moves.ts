@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { type BareStores, openBareStores } from '../../db/stores.js';
+import { type BareStores, openBareStores } from '../../db/stores/index.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { samples } from '../../scripts/contract-test/client/index.js';
 import type { HttpOptions } from './http.js';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Test } from 'tap';
 import type { SocialGraph } from '../../db/graph/index.js';
-import type { Stores } from '../../db/stores.js';
+import type { Stores } from '../../db/stores/index.js';
 import { listImageNames } from './image-store.js';
 import { until } from './until.js';
 

@@ -1,10 +1,10 @@
 import type { Test } from 'tap';
 import { createAccount, deleteAccount, findCredentials } from '../../db/accounts.js';
 import type { SocialGraph } from '../../db/graph/index.js';
+import type { ImageFile } from '../../db/images/index.js';
 import { type EntityReference, enqueue, type OutboxEntry } from '../../db/outbox/entries.js';
-import type { ImageFile } from '../../db/outbox/pending-images.js';
 import { createPost, type PostCreation } from '../../db/post-writes.js';
-import type { Stores } from '../../db/stores.js';
+import type { Stores } from '../../db/stores/index.js';
 import { repair } from '../../scripts/verify/repair.js';
 import { verify } from '../../scripts/verify/verify.js';
 import { newImageName, writeUpload } from './image-store.js';

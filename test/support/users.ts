@@ -3,7 +3,7 @@ import * as argon2 from '@node-rs/argon2';
 import type { Test } from 'tap';
 import { createAccount, findCredentials } from '../../db/accounts.js';
 import { createSession } from '../../db/sessions.js';
-import type { Stores } from '../../db/stores.js';
+import type { Stores } from '../../db/stores/index.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import type { Tokens } from '../../handlers/security/tokens.js';
 import type { HttpOptions, TestResponse } from './http.js';

@@ -1,6 +1,7 @@
 import { type Box, BoxWalk } from './boxes.js';
+import { checkDimensions } from './dimensions.js';
 import type { Edit } from './edits.js';
-import { checkDimensions, UnreadableImageError } from './errors.js';
+import { UnreadableImageError } from './errors.js';
 import { EMPTY_TIFF, findTiff, reduceExif } from './exif.js';
 
 /** The types of top-level boxes that the image needs. */

@@ -1,5 +1,6 @@
+import { checkDimensions } from './dimensions.js';
 import { type Edit, Walk } from './edits.js';
-import { checkDimensions, UnreadableImageError } from './errors.js';
+import { UnreadableImageError } from './errors.js';
 
 const SCREEN_AT = 6;
 const HEADER_BYTES = 13;

@@ -1,5 +1,6 @@
+import { checkDimensions } from './dimensions.js';
 import { type Edit, NO_BYTES, Walk } from './edits.js';
-import { checkDimensions, UnreadableImageError } from './errors.js';
+import { UnreadableImageError } from './errors.js';
 import { findTiff, PREFIX_BYTES, reduceExif } from './exif.js';
 
 const SOI = 0xd8;

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
+import { checkDimensions } from './dimensions.js';
 import { type Edit, NO_BYTES, Walk } from './edits.js';
-import { checkDimensions, UnreadableImageError } from './errors.js';
+import { UnreadableImageError } from './errors.js';
 import { findTiff, reduceExif } from './exif.js';
 
 const SIGNATURE_BYTES = 8;

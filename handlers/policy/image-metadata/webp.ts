@@ -1,5 +1,6 @@
+import { checkDimensions } from './dimensions.js';
 import { type Edit, NO_BYTES, removedBytes, Walk } from './edits.js';
-import { checkDimensions, UnreadableImageError } from './errors.js';
+import { UnreadableImageError } from './errors.js';
 import { findTiff, reduceExif } from './exif.js';
 
 const HEADER_BYTES = 12;

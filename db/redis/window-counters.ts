@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
-import { KEY_PREFIX, type RedisConnection } from './redis.js';
-import { batched } from './support/batch.js';
-import { observedBatches } from './support/observer.js';
+import { batched } from '../support/batch.js';
+import { observedBatches } from '../support/observer.js';
+import { KEY_PREFIX, type RedisConnection } from './index.js';
 
 /*
  * Fixed-window counters in Redis, which all processes share. Concurrent increments are batched: one call of a Lua script

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import type { SocialGraph } from './graph/index.js';
-import type { ImageStore } from './images/index.js';
+import type { SocialGraph } from '../graph/index.js';
+import type { ImageStore } from '../images/index.js';
+import type { Database, DatabaseTransaction } from '../postgres/index.js';
+import { MIGRATION_LOCK_KEY } from '../postgres/locks.js';
+import { migrations } from '../postgres/migrations/index.js';
+import { raiseSequence } from '../postgres/sequences.js';
 import { checkInstallation, createInstallation, verifyOrClaim } from './installation.js';
-import type { Database, DatabaseTransaction } from './postgres/index.js';
-import { MIGRATION_LOCK_KEY } from './postgres/locks.js';
-import { migrations } from './postgres/migrations/index.js';
-import { raiseSequence } from './postgres/sequences.js';
 
 interface MigratedStores {
   maintenanceDb: Database;

@@ -1,33 +1,33 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBackup } from './backup/create.js';
-import { createFeed, type Feed } from './feed.js';
-import type { SocialGraph } from './graph/index.js';
-import type { Neo4jOptions } from './graph/neo4j-connection.js';
-import { observedGraph } from './graph/observed.js';
-import { tableGraph } from './graph/tables.js';
-import { withCache } from './images/cache.js';
-import { diskImages } from './images/disk.js';
-import { type ImageHolds, withHolds } from './images/holds.js';
-import type { ImageStore } from './images/index.js';
-import { observedImages } from './images/observed.js';
-import type { S3Options } from './images/s3.js';
+import { createBackup } from '../backup/create.js';
+import { createFeed, type Feed } from '../feed.js';
+import type { SocialGraph } from '../graph/index.js';
+import type { Neo4jOptions } from '../graph/neo4j-connection.js';
+import { observedGraph } from '../graph/observed.js';
+import { tableGraph } from '../graph/tables.js';
+import { withCache } from '../images/cache.js';
+import { diskImages } from '../images/disk.js';
+import { type ImageHolds, withHolds } from '../images/holds.js';
+import type { ImageStore } from '../images/index.js';
+import { observedImages } from '../images/observed.js';
+import type { S3Options } from '../images/s3.js';
+import { createOutbox, type Outbox } from '../outbox/index.js';
+import { openEmbeddedPostgres } from '../postgres/embedded.js';
+import { type FreeSpace, requireRoomToStart, watchFreeSpace } from '../postgres/free-space.js';
+import type { Database, Postgres } from '../postgres/index.js';
+import { type Maintenance, startMaintenance } from '../postgres/maintenance.js';
+import { openPostgres, type PostgresOptions } from '../postgres/server.js';
+import { createReaders, type Readers } from '../readers.js';
+import { Closers } from '../support/closers.js';
+import { claimDataDirectory, type DataDirectory } from '../support/data-directory.js';
+import { type StoreName, StoreUnavailableError } from '../support/errors.js';
+import type { Log } from '../support/log.js';
+import { type Gate, noopObserver, type Observer } from '../support/observer.js';
+import { RETRY_INTERVAL_MS, retryUntilAvailable } from '../support/retry.js';
+import { createWriters, type Writers } from '../writers.js';
 import { prepareDatabase, prepareGraph, prepareImageStore } from './migrate.js';
-import { createOutbox, type Outbox } from './outbox/index.js';
-import { openEmbeddedPostgres } from './postgres/embedded.js';
-import { type FreeSpace, requireRoomToStart, watchFreeSpace } from './postgres/free-space.js';
-import type { Database, Postgres } from './postgres/index.js';
-import { type Maintenance, startMaintenance } from './postgres/maintenance.js';
-import { openPostgres, type PostgresOptions } from './postgres/server.js';
 import { startPurging } from './purge.js';
-import { createReaders, type Readers } from './readers.js';
-import { Closers } from './support/closers.js';
-import { claimDataDirectory, type DataDirectory } from './support/data-directory.js';
-import { type StoreName, StoreUnavailableError } from './support/errors.js';
-import type { Log } from './support/log.js';
-import { type Gate, noopObserver, type Observer } from './support/observer.js';
-import { RETRY_INTERVAL_MS, retryUntilAvailable } from './support/retry.js';
-import { createWriters, type Writers } from './writers.js';
 
 /** The configuration of the stores. If `postgres` or `s3` is undefined, that store is embedded, in `dataDir`. */
 export interface StoresConfig {
@@ -116,7 +116,7 @@ export async function openDatabase(
 /** Opens the graph. The driver of Neo4j is large, so it is loaded only if it is used. */
 export async function openGraph({ neo4j }: StoresConfig, db: Database, log: Log): Promise<SocialGraph> {
   if (!neo4j) return tableGraph(db);
-  const { openNeo4j } = await import('./graph/neo4j.js');
+  const { openNeo4j } = await import('../graph/neo4j.js');
   return openNeo4j(neo4j, log);
 }
 
@@ -127,7 +127,7 @@ export async function openImages(
   log: Log,
 ): Promise<ImageStore & { holds?: ImageHolds }> {
   if (!s3) return withHolds(diskImages(images));
-  const { openS3 } = await import('./images/s3.js');
+  const { openS3 } = await import('../images/s3.js');
   return openS3(s3, uploads, log);
 }
 

@@ -1,8 +1,8 @@
-import { purgeExpiredKeys } from './idempotency-keys.js';
-import type { Database } from './postgres/index.js';
-import { purgeExpiredSessions } from './sessions.js';
-import type { Log } from './support/log.js';
-import { startPeriodic } from './support/periodic.js';
+import { purgeExpiredKeys } from '../idempotency-keys.js';
+import type { Database } from '../postgres/index.js';
+import { purgeExpiredSessions } from '../sessions.js';
+import type { Log } from '../support/log.js';
+import { startPeriodic } from '../support/periodic.js';
 
 const INTERVAL_MS = 10 * 60 * 1000;
 

@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely';
-import type { SocialGraph } from './graph/index.js';
-import type { ImageStore } from './images/index.js';
-import type { Database, DatabaseTransaction } from './postgres/index.js';
-import type { InstallationTable } from './schema.js';
+import type { SocialGraph } from '../graph/index.js';
+import type { ImageStore } from '../images/index.js';
+import type { Database, DatabaseTransaction } from '../postgres/index.js';
+import type { InstallationTable } from '../schema.js';
 
 /*
  * An installation consists of one PostgreSQL, one graph and one image store that belong together.

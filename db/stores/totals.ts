@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from './postgres/index.js';
+import type { Database } from '../postgres/index.js';
 
 /** How much the service stores. Exact up to `MAX_COUNTED` rows of a table, and an estimate beyond. */
 export interface Totals {

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { StoreUnavailableError } from './support/errors.js';
-import { createAvailabilityLog, type Log } from './support/log.js';
-import { type Observer, timed } from './support/observer.js';
-import { timedOut } from './support/timeout.js';
+import { StoreUnavailableError } from '../support/errors.js';
+import { createAvailabilityLog, type Log } from '../support/log.js';
+import { type Observer, timed } from '../support/observer.js';
+import { timedOut } from '../support/timeout.js';
 
 /*
  * The connection to Redis, whose counters all processes share. Redis is optional, and each use has a fallback: if Redis is
