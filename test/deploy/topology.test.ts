@@ -47,12 +47,13 @@ const REFUSED_BY_PROXY = ['http.errors.undecodable-url'];
 
 /**
  * Rules of the previous version about the document, of which each process serves that of its own version, and about what has
- * changed: a part without a type is text, images with stray bytes are cleaned, and `Link` depends on the newest post, and a
- * missing token has another message.
+ * changed: a part without a type is text, images with stray bytes are cleaned and may have more pixels, `Link` depends on the
+ * newest post, and a missing token has another message.
  */
 const CHANGED_BY_UPGRADE = [
   ...['document.json', 'document.yaml', 'http.docs.compressed', 'http.head.document', 'http.head.like-get'],
-  ...['uploads.type', 'uploads.metadata', 'fields.codes.forms', 'auth.credentials.refused'],
+  ...['uploads.type', 'uploads.metadata', 'uploads.dimensions', 'images.upload.dimensions', 'fields.codes.forms'],
+  'auth.credentials.refused',
 ];
 
 /** More rules than this must pass. Only rules that do not apply behind the proxy, or with these limits, may be skipped. */
