@@ -105,7 +105,7 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (outer
     const scaling = operator.open('Scale out');
     t.match(
       await scaling.run('npm run doctor', 5),
-      /^PostgreSQL connections +ok +16 needed by each process, \d+ allowed/m,
+      /^PostgreSQL connections +ok +32 needed by 2 processes, \d+ allowed/m,
     );
     const second = await scaling.start('HOST=127.0.0.2');
     t.match(second.output(), /^ {2}Operations {2}http:\/\/127\.0\.0\.2:/m);
