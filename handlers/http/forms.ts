@@ -3,16 +3,24 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { MIMEType } from 'node:util';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyError, FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { badBody, type FieldProblem, fieldProblem, fileTooLarge, type Reason, reason } from '../errors.js';
+import { type FieldProblem, fieldProblem, fileTooLarge, type Reason, reason } from '../errors.js';
 import type { FieldType, Upload } from '../operation.js';
 import { ImageRefusedError } from '../policy/image-metadata/errors.js';
 import { cleanImage } from '../policy/image-metadata/index.js';
 import { acceptedMediaType, HEAD_BYTES } from '../policy/image-types.js';
 import { readBytes } from './body-bytes.js';
+import {
+  badForm,
+  badPart,
+  MAX_HEADER_BYTES,
+  MAX_HEADERS,
+  MAX_NAME_LENGTH,
+  parameterOf,
+  readHeads,
+} from './part-heads.js';
 
 /*
  * Reads multipart forms (RFC 7578) with @fastify/multipart. Parts are processed in the order in which they arrive. Text is read
@@ -52,11 +60,8 @@ interface PartResult {
 }
 
 const MAX_PARTS = 20;
-const MAX_NAME_LENGTH = 200;
 /** The maximum size of a text. The longest field of the contract has 10,000 code points, which are at most 40,000 bytes. */
 const MAX_FIELD_BYTES = 64 * 1024;
-const MAX_HEADER_BYTES = 8 * 1024;
-const MAX_HEADERS = 20;
 /** What the parser buffers of a file while the disk writes: a few large writes are faster than many small ones. */
 const FILE_BUFFER_BYTES = 128 * 1024;
 
@@ -143,59 +148,6 @@ export async function readForm(
   for (const name of unknown) form.problems.push(fieldProblem('body', name, 'unknown_field'));
   return form;
 }
-
-/** Matches the head of a part, from the end of its delimiter to its last header. */
-const HEAD = new RegExp(`^(\\r\\n\\w[^\\s:]*:[^\\r\\n]*){1,${MAX_HEADERS}}$`);
-
-/**
- * Reads the heads of a form's parts, which follow delimiters (RFC 2046 section 5.1.1), while its bytes pass. Adds the Content-Type
- * of each to `contentTypes`, undefined if it has none.
- *
- * @throws HttpError 400 if a head is malformed
- */
-async function* readHeads(
-  bytes: AsyncIterable<Buffer>,
-  boundary: string,
-  contentTypes: (string | undefined)[],
-): AsyncGenerator<Buffer> {
-  const delimiter = `\r\n--${boundary}`;
-  const start = delimiter.length;
-  // The first delimiter may be at the beginning of the body.
-  let rest = '\r\n';
-  for await (const piece of bytes) {
-    rest += piece.toString('latin1');
-    for (;;) {
-      const at = rest.indexOf(delimiter);
-      rest = at < 0 ? rest.slice(-start) : rest.slice(at);
-      // What follows the closing delimiter, which ends with `--`, is not part of the form.
-      if (rest.startsWith('--', start)) rest = rest.slice(0, start + 2);
-      const end = rest.indexOf('\r\n\r\n', start);
-      if (end < 0 && rest.length <= MAX_HEADER_BYTES) break;
-      // A header may continue on a line that begins with a space.
-      const head = rest.slice(start, end).replace(/\r\n(?=[ \t])/g, '');
-      if (end < 0 || end > MAX_HEADER_BYTES || !HEAD.test(head)) throw badPart();
-      contentTypes.push(/\r\ncontent-type:(.*)/i.exec(head)?.[1]?.trim() || undefined);
-      // The line break at the beginning of the next delimiter may be the last one of this head.
-      rest = rest.slice(end + 2);
-    }
-    yield piece;
-  }
-}
-
-/** Returns a parameter of a Content-Type: null if there is none, and '' if the header is malformed. */
-function parameterOf(contentType: string, name: string): string | null {
-  try {
-    return new MIMEType(contentType).params.get(name);
-  } catch {
-    return '';
-  }
-}
-
-const badForm = (message: string) => badBody('malformed_form', message);
-const badPart = () =>
-  badForm(
-    `must have a Content-Disposition of form-data, a name of at most ${MAX_NAME_LENGTH} characters and valid headers in every part`,
-  );
 
 /** The errors of busboy, the parser of the plugin. They have no code. */
 const PARSER_ERROR = /multipart data$|^Multipart: Boundary not found$/;
