@@ -66,12 +66,12 @@ export async function findEarlierCreation(
 
 /** Inserts the row of a key, or replaces the row of an expired key. */
 export async function insertKey(
-  trx: Database,
+  db: Database,
   { key, form, formHash }: KeyedRequest,
   { id: post_id, image, author_username, created_at }: PostFields,
 ): Promise<void> {
   const values = { form_hash: formHash, post_id, image, author_username, created_at };
-  await trx
+  await db
     .insertInto('idempotency_keys')
     .values({ account_id: form.author, key, ...values })
     // The only possible conflict is with an expired key that has not been purged yet.

@@ -60,19 +60,18 @@ export async function createPost(stores: PostWriteStores, post: NewPost): Promis
   const insert = (db: Database) => insertPost(db, stores.graph, post, image, request);
   const creation =
     image || request
-      ? stores.db.transaction().execute((trx) => insertIfAllowed(trx, post, image, request, insert))
+      ? stores.db.transaction().execute(async (trx) => (await prepare(trx, post, image, request)) ?? insert(trx))
       : insert(stores.db);
   return completeWrite(stores, image, creation);
 }
 
-/** Inserts a post, unless an earlier request had the same key, or the image exceeds the quota. */
-async function insertIfAllowed(
+/** Claims the key and the image of a post. Returns the outcome if an earlier request had the key, or if the post is refused. */
+async function prepare(
   trx: DatabaseTransaction,
   { author, storageMaxBytes }: NewPost,
   image: PendingImage | undefined,
   request: KeyedRequest | undefined,
-  insert: (db: Database) => Promise<WithEntries<PostCreation>>,
-): Promise<WithEntries<PostCreation>> {
+): Promise<PostCreation | undefined> {
   if (request) {
     if (!(await tryLock(trx, `${author} ${request.key}`))) return { outcome: 'inProgress' };
     // Not in one statement with the lock, because its snapshot would be older than the lock.
@@ -86,7 +85,7 @@ async function insertIfAllowed(
       return { outcome: (await findCredentials(trx, { id: author })) ? 'quotaExceeded' : 'accountDeleted' };
     await claimImage(trx, image);
   }
-  return insert(trx);
+  return undefined;
 }
 
 /**

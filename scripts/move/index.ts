@@ -7,7 +7,7 @@ import type { TokenKey } from '../../handlers/config/variables.js';
 import { misspelledVariables } from '../../handlers/config/warnings.js';
 import { readTokenKeys } from '../../handlers/security/token-keys.js';
 import { requireDatabase } from '../support/bare-stores.js';
-import { runCommand } from '../support/command.js';
+import { quote, runCommand } from '../support/command.js';
 import { CommandError } from '../support/command-error.js';
 import { showProgress } from '../support/progress.js';
 import { createServiceCommand } from '../support/service-command.js';
@@ -119,9 +119,6 @@ async function appendKeys(from: string, to: string | undefined, variables: strin
   if (content === undefined) return `cp -p ${quote(from)} ${quote(to)}`;
   return `${content.endsWith('\n') ? '' : `echo >> ${quote(to)}; `}cat ${quote(from)} >> ${quote(to)}`;
 }
-
-/** Quotes a path for a shell if it needs quotes. */
-const quote = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 const command = createServiceCommand('move', 'Moves all data to other stores, while the service is stopped.')
   .requiredOption('--to <file>', 'the variables of the other stores, with lines of NAME=value')

@@ -42,7 +42,8 @@ export function commandLine(script: string, { envFile }: { envFile?: string }, .
   return [...variables, 'npm', script, ...(allArgs.length > 0 ? ['--', ...allArgs] : [])].join(' ');
 }
 
-const quote = (word: string) => (/^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+/** Quotes a word for a shell if it needs quotes. */
+export const quote = (word: string) => (/^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /** Parses the arguments and runs the command. If it throws, prints the error and sets the exit code. */
 export async function runCommand(command: Command, errorCode = 1): Promise<void> {

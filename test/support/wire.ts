@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 
 /** Opens a connection for bytes that no HTTP client would send. It is closed when the test ends. */
-export function openConnection(t: Test, url: string, localAddress?: string) {
+export function openConnection(t: Test, url: string) {
   const { hostname, port } = new URL(url);
-  const socket = connect({ port: Number(port), host: hostname, ...(localAddress !== undefined && { localAddress }) });
+  const socket = connect({ port: Number(port), host: hostname });
   let received = '';
   socket.on('error', () => undefined);
   socket.on('data', (chunk) => {
@@ -41,8 +41,8 @@ export const nextAcceptedSocket = () =>
   });
 
 /** Sends bytes over a new connection, and returns the bytes received until it is closed, as Latin-1. */
-export async function writeBytes(t: Test, url: string, bytes: string, localAddress?: string): Promise<string> {
-  const { socket, received, closed } = openConnection(t, url, localAddress);
+export async function writeBytes(t: Test, url: string, bytes: string): Promise<string> {
+  const { socket, received, closed } = openConnection(t, url);
   socket.write(bytes);
   await closed;
   return received();
