@@ -12,7 +12,7 @@ import {
   storeImage,
 } from './outbox/pending-images.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
-import { lockExclusive, lockShared, retryDeadlocks } from './postgres/locks.js';
+import { lockExclusive, retryDeadlocks, sharedLocks } from './postgres/locks.js';
 import type { AccountRow } from './schema.js';
 import { changeStoredBytes } from './storage-quota.js';
 import { nfkcCasefold } from './support/casefold.js';
@@ -57,18 +57,24 @@ export async function createAccount(
   { db, graph, outbox }: { db: Database; graph: Pick<SocialGraph, 'hasNodes'>; outbox: Outbox },
   { name, username, email, passwordHash }: Registration,
 ): Promise<{ outcome: 'created'; id: number } | FieldTaken> {
-  const transaction = db.transaction().execute(async (trx) => {
-    const { id } = await trx
-      .insertInto('accounts')
-      .values({ name, username, username_key: usernameKey(username), email, password_hash: passwordHash })
-      .returning('id')
+  try {
+    const { id, entry_id } = await db
+      .with('account', (creator) =>
+        creator
+          .insertInto('accounts')
+          .values({ name, username, username_key: usernameKey(username), email, password_hash: passwordHash })
+          .returning('id'),
+      )
+      .with('entry', () => insertEntries(sql`select 'person', id::text from account where ${sql.lit(graph.hasNodes)}`))
+      .selectFrom('account')
+      .leftJoin('entry', (join) => join.onTrue())
+      .select(['account.id', 'entry.id as entry_id'])
       .executeTakeFirstOrThrow();
-    const entries = graph.hasNodes ? await enqueue(trx, [{ kind: 'person', key: id }]) : [];
-    return { outcome: 'created', id, entries } as const;
-  });
-  const creation = await transaction.catch(fieldTakenOrThrow);
-  if (creation.outcome === 'created') await outbox.deliver(creation.entries);
-  return creation;
+    if (entry_id !== null) await outbox.deliver([{ id: entry_id, kind: 'person', key: String(id) }]);
+    return { outcome: 'created', id };
+  } catch (error) {
+    return fieldTakenOrThrow(error);
+  }
 }
 
 /** Returns one account or undefined for each id, in the order of the ids. */
@@ -166,12 +172,12 @@ async function updateInTransaction(
   id: number,
   change: Omit<AccountChange, 'picture'> & { picture?: PendingImage | null | undefined },
 ): Promise<WithEntries<AccountUpdate>> {
-  await lockShared(trx, { accounts: [id] });
   const old = await trx
-    .selectFrom('accounts')
+    .with('lock', () => sql<object>`(${sharedLocks({ accounts: [id] })})`)
+    .selectFrom(['lock', 'accounts'])
     .select(['picture', 'picture_bytes', 'token_version'])
     .where('id', '=', id)
-    .forUpdate()
+    .forUpdate('accounts')
     .executeTakeFirst();
   if (!old) return { outcome: 'accountDeleted' };
   const { name, username, email, password, picture, storageMaxBytes } = change;

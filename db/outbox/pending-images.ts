@@ -59,21 +59,27 @@ export async function storeImage(
 }
 
 /**
+ * Builds a query for the entry of an image that can still be claimed. Not if its delivery has failed: it was rescheduled and is
+ * not due, but the image may already have been removed.
+ */
+export const claimableImage = (db: Database, { entryId }: PendingImage) =>
+  db.selectFrom('outbox').select('id').where('id', '=', entryId).where('due_at', '>', NOW).where('attempts', '=', 0);
+
+/**
  * Claims an image. Call it in the transaction that writes the row that refers to the image.
  *
  * @throws StoreUnavailableError if the claim deadline has passed, because the image may already be removed
  */
-export async function claimImage(trx: DatabaseTransaction, { entryId }: PendingImage): Promise<void> {
+export async function claimImage(trx: DatabaseTransaction, image: PendingImage): Promise<void> {
   const { numDeletedRows } = await trx
     .deleteFrom('outbox')
-    .where('id', '=', entryId)
-    .where('due_at', '>', NOW)
-    // An entry whose delivery has failed was rescheduled and is not due, but its image may already have been removed.
-    .where('attempts', '=', 0)
+    .where('id', '=', claimableImage(trx, image))
     .executeTakeFirst();
-  if (numDeletedRows === 0n)
-    throw new StoreUnavailableError('images', { cause: new Error('the write took longer than the claim deadline') });
+  if (numDeletedRows === 0n) throw claimDeadlinePassed();
 }
+
+export const claimDeadlinePassed = () =>
+  new StoreUnavailableError('images', { cause: new Error('the write took longer than the claim deadline') });
 
 /**
  * Removes an image, unless it was claimed: if the response to a commit was lost, the entry no longer exists. If the removal
