@@ -2,7 +2,14 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageFile } from './images/index.js';
-import { enqueue, imageReferences, insertEntries, type OutboxEntry, type WithEntries } from './outbox/entries.js';
+import {
+  enqueue,
+  entriesOf,
+  imageReferences,
+  insertEntries,
+  type OutboxEntry,
+  type WithEntries,
+} from './outbox/entries.js';
 import type { Outbox } from './outbox/index.js';
 import {
   claimImage,
@@ -65,7 +72,7 @@ export async function createAccount(
           .values({ name, username, username_key: usernameKey(username), email, password_hash: passwordHash })
           .returning('id'),
       )
-      .with('entry', () => insertEntries(sql`select 'person', id::text from account where ${sql.lit(graph.hasNodes)}`))
+      .with('entry', () => entriesOf(sql`select 'person', id::text from account where ${sql.lit(graph.hasNodes)}`))
       .selectFrom('account')
       .leftJoin('entry', (join) => join.onTrue())
       .select(['account.id', 'entry.id as entry_id'])

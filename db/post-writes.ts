@@ -3,7 +3,7 @@ import { findCredentials } from './accounts.js';
 import type { SocialGraph } from './graph/index.js';
 import { findEarlierCreation, insertKey, type KeyedRequest, keyedRequest } from './idempotency-keys.js';
 import type { ImageFile } from './images/index.js';
-import { enqueue, imageReferences, insertEntries, type WithEntries } from './outbox/entries.js';
+import { enqueue, entriesOf, imageReferences, type WithEntries } from './outbox/entries.js';
 import type { Outbox } from './outbox/index.js';
 import {
   claimableImage,
@@ -123,7 +123,7 @@ async function insertPost(
         .returning(['id', 'title', 'text', 'image', 'author_id', 'created_at']),
     )
     .with('key', () => insertKey(db, request))
-    .with('entry', () => insertEntries(sql`select 'post', id::text from post where ${sql.lit(graph.hasNodes)}`))
+    .with('entry', () => entriesOf(sql`select 'post', id::text from post where ${sql.lit(graph.hasNodes)}`))
     .selectFrom(['post', 'author'])
     .leftJoin('entry', (join) => join.onTrue())
     .selectAll('post')
@@ -247,7 +247,7 @@ export async function deletePost(
         .where('deleted.image_bytes', '>', 0),
     )
     .with('entry', () =>
-      insertEntries(sql`
+      entriesOf(sql`
         select 'post', id::text from deleted
         union all
         select 'image', image from deleted where image is not null`),
