@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import type { ImageFile, ImageStore } from '../images/index.js';
 import { NOW, secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
@@ -33,6 +34,7 @@ export interface ImageWriteStores {
   db: Database;
   images: ImageStore;
   outbox: Outbox;
+  write: { insertPendingImage(name: string): Promise<number> };
 }
 
 /**
@@ -41,17 +43,25 @@ export interface ImageWriteStores {
  */
 const CLAIM_DEADLINE = secondsFromNow(15 * 60);
 
+/** Inserts the entries of images that will be stored. Returns the id of one entry for each name, in the order of the names. */
+export async function insertPendingImages(db: Database, names: readonly string[]): Promise<number[]> {
+  const rows = await db
+    .insertInto('outbox')
+    .columns(['kind', 'key', 'due_at'])
+    .expression(sql`select 'image', name, ${CLAIM_DEADLINE} from unnest(${names}::text[]) as name`)
+    .returning(['id', 'key'])
+    .execute();
+  const ids = new Map(rows.map(({ id, key }) => [key, id]));
+  return names.map((name) => ids.get(name) as number);
+}
+
 /** Stores a file as a pending image. May move the file away from its path. */
 export async function storeImage(
-  { db, images }: ImageWriteStores,
+  { images, write }: ImageWriteStores,
   { path, extension, bytes }: ImageFile,
 ): Promise<PendingImage> {
   const name = `${randomBytes(16).toString('hex')}.${extension}`;
-  const { id: entryId } = await db
-    .insertInto('outbox')
-    .values({ kind: 'image', key: name, due_at: CLAIM_DEADLINE })
-    .returning('id')
-    .executeTakeFirstOrThrow();
+  const entryId = await write.insertPendingImage(name);
   failpoint('image enqueued');
   await images.put(name, path);
   failpoint('image stored');
