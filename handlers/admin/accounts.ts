@@ -12,10 +12,10 @@ import {
 } from '../../db/admin/accounts.js';
 import { exportAccount } from '../../db/admin/export.js';
 import { routes } from '../../generated/routes.js';
-import { problemsOfBody } from '../http/input.js';
 import { EMAIL_MAX_LENGTH, normalizeEmail } from '../policy/emails.js';
 import { randomPassword } from '../policy/random-password.js';
 import { hashPassword } from '../security/password-hashing.js';
+import { validate } from '../validation.js';
 import { type AdminContext, AdminInputError, bodyWith, id, recordChange, streamArchive } from './action.js';
 
 /** An account's id, `@username` or email address. */
@@ -148,7 +148,8 @@ const hash = (password: string) => hashPassword(password, { lane: 'authenticated
 function validateRegistration({ name, username, email }: AccountFields): AccountFields {
   const fields = { name, username, email: normalizeEmail(email) };
   // The password is missing: it is drawn for fields that are known to be valid.
-  const problems = problemsOfBody(routes.register, fields).filter(({ field }) => field !== 'password');
+  const validation = validate(routes.register, { fields, problems: [] });
+  const problems = validation.problems.filter(({ field }) => field !== 'password');
   if (problems.length === 0) return fields;
   const messages = new Set(problems.map(({ field, message }) => `${field}: ${message}`));
   throw new AdminInputError([...messages].join('; '));
