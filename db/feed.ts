@@ -75,9 +75,6 @@ export interface Feed {
   readFeed(viewer: number, page: Page, client?: Abortable): Promise<PostsPage>;
   /** Returns a page of a user's own posts. @throws OverloadedError, ClientDisconnectedError */
   readOwnPosts(user: number, page: Page, client?: Abortable): Promise<PostsPage>;
-  /** The queues, so that tests can occupy them. */
-  readonly scans: BoundedQueue;
-  readonly largePages: BoundedQueue;
 }
 
 export function createFeed({ db, read }: { db: Database; read: Readers }, observer: Observer): Feed {
@@ -206,7 +203,7 @@ export function createFeed({ db, read }: { db: Database; read: Readers }, observ
     return ifLarge(page, turnOf(user, client), readPage);
   }
 
-  return { readFeed, readOwnPosts, scans, largePages };
+  return { readFeed, readOwnPosts };
 }
 
 /** Returns how a request waits in a queue: users take turns. */

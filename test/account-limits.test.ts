@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import t from 'tap';
-import { createAdminActions } from '../handlers/admin/index.js';
+import { createAdmin } from './support/admin.js';
 import { watchHashes } from './support/hashes.js';
 import type { TestResponse } from './support/http.js';
 import { parseLog } from './support/log.js';
@@ -70,15 +70,15 @@ t.test('failed passwords', async (t) => {
 
   t.test('failed passwords count for an account whether or not it is disabled', async (t) => {
     const { id, email } = await service.createUser();
-    const actions = createAdminActions(service.context);
+    const { act } = createAdmin(service.context);
     t.equal((await login(email, WRONG_PASSWORD)).status, 401);
-    await actions.disableAccount({ account: String(id) });
+    await act('accounts/disable', { account: String(id) });
     const { result, maxRunning } = await watchHashes(login(email, PASSWORD));
     t.equal(result.status, 401);
     t.equal(maxRunning, 1, 'takes as long');
     t.equal((await login(email, WRONG_PASSWORD)).status, 401);
     await expectLocked(await login(email, PASSWORD), 'the disabled account');
-    await actions.enableAccount({ account: String(id) });
+    await act('accounts/enable', { account: String(id) });
     await expectLocked(await login(email, PASSWORD), 'the enabled account');
   });
 

@@ -30,6 +30,8 @@ export async function writeArchiveFile(archive: Readable, path: string): Promise
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ECONNRESET')
       throw new CommandError('The service ended the archive before it was complete: see its log');
+    // The same, if the archive came from this process.
+    if (code === 'LIGHT_ECONNRESET') throw new CommandError('The archive ended before it was complete: see the log');
     throw error;
   }
   await moveFileDurably(partial, path);

@@ -1,12 +1,18 @@
+import { json } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { AccountDetails, PostDetails } from '../../db/admin/accounts.js';
-import { archivePath, writeArchiveFile } from '../support/archive-file.js';
-import { askYes } from '../support/ask.js';
-import { integerFrom, runCommand } from '../support/command.js';
-import { UsageError } from '../support/command-error.js';
-import { createServiceCommand } from '../support/service-command.js';
-import { inOneLine, table } from '../support/table.js';
-import { withResult } from './actions.js';
+import type { AccountDetails } from '../db/admin/accounts.js';
+import { createOutbox } from '../db/outbox/index.js';
+import { StoreUnavailableError } from '../db/support/errors.js';
+import type { AdminRoutes } from '../handlers/control.js';
+import { archivePath, writeArchiveFile } from './support/archive-file.js';
+import { askYes } from './support/ask.js';
+import { integerFrom, runCommand } from './support/command.js';
+import { UsageError } from './support/command-error.js';
+import { type PrepareWork, withResponse } from './support/control.js';
+import { createServiceCommand } from './support/service-command.js';
+import { silentLog } from './support/silent-log.js';
+import { inOneLine, table } from './support/table.js';
+import { requireSameInstallation } from './verify/verify.js';
 
 const DEFAULT_PAGE_SIZE = 50;
 
@@ -17,6 +23,24 @@ const command = createServiceCommand(
   .configureHelp({ showGlobalOptions: true })
   .option('--json', 'prints the result as JSON')
   .option('--yes', 'does not ask before a deletion or the end of sessions');
+
+/** Prepares stores for an action. Neither migrates them nor starts background jobs. @throws StoresDisagreeError */
+const prepare: PrepareWork = async (stores, log) => {
+  const outbox = createOutbox(stores, silentLog);
+  await requireSameInstallation(stores).catch((error) => {
+    if (!(error instanceof StoreUnavailableError) || error.store === 'postgres') throw error;
+    // Without this store, it is unknown whether the graph and the images belong to this PostgreSQL: the service delivers the change.
+    outbox.deliver = async () => undefined;
+  });
+  return { admin: { ...stores, outbox, log } };
+};
+
+/** Runs an action whose response is JSON, and returns it. @throws the errors of `withResponse` */
+const run = <Path extends keyof AdminRoutes>(
+  path: Path,
+  body: AdminRoutes[Path]['Body'],
+): Promise<AdminRoutes[Path]['Reply']> =>
+  withResponse(prepare, `/admin/${path}`, body, (response) => json(response) as Promise<AdminRoutes[Path]['Reply']>);
 
 const isJson = () => command.opts<{ json?: boolean }>().json === true;
 
@@ -66,11 +90,8 @@ async function confirm(question: string): Promise<void> {
 /** Asks about an account. The question shows which one it is. @throws UsageError as `confirm`, or if it does not exist */
 async function confirmFor(account: string, question: (name: string) => string): Promise<void> {
   if (command.opts<{ yes?: boolean }>().yes) return;
-  let name = '';
-  await withResult('showAccount', { account }, ({ id, username, email }) => {
-    name = inOneLine(`@${username} (id ${id}, ${email})`);
-  });
-  await confirm(question(name));
+  const { id, username, email } = await run('accounts/show', { account });
+  await confirm(question(inOneLine(`@${username} (id ${id}, ${email})`)));
 }
 
 const parseId = (text: string): number => {
@@ -83,7 +104,7 @@ const parseId = (text: string): number => {
 const forAccount = (parent: Command, name: string, description: string) =>
   parent.command(name).description(description).argument('<account>', 'its id, @username or email address');
 
-const printPost = (post: PostDetails) => print(post, describe(post));
+const printFields = (result: object) => print(result, describe(result));
 
 const accounts = command.command('accounts').description('Lists, shows and changes accounts.');
 
@@ -93,16 +114,15 @@ accounts
   .option('--search <text>', 'a part of the username, email address or name')
   .option('--after <id>', 'continues after this id', parseId)
   .option('--limit <n>', 'the maximum number of accounts', integerFrom(1), DEFAULT_PAGE_SIZE)
-  .action((page: { search?: string; after?: number; limit: number }) =>
-    withResult('listAccounts', page, (found) => {
-      print(found, found.length === 0 ? 'No account was found.' : describeAccounts(found));
-      const last = found.at(-1);
-      if (last && found.length === page.limit) console.error(`There may be more: --after ${last.id}`);
-    }),
-  );
+  .action(async (page: { search?: string; after?: number; limit: number }) => {
+    const found = await run('accounts/list', page);
+    print(found, found.length === 0 ? 'No account was found.' : describeAccounts(found));
+    const last = found.at(-1);
+    if (last && found.length === page.limit) console.error(`There may be more: --after ${last.id}`);
+  });
 
-forAccount(accounts, 'show', 'Shows an account.').action((account: string) =>
-  withResult('showAccount', { account }, (details) => print(details, describe(details))),
+forAccount(accounts, 'show', 'Shows an account.').action(async (account: string) =>
+  printFields(await run('accounts/show', { account })),
 );
 
 accounts
@@ -111,14 +131,14 @@ accounts
   .requiredOption('--name <name>', 'the name to display')
   .requiredOption('--username <username>', 'the unique username')
   .requiredOption('--email <address>', 'the email address to log in with')
-  .action((fields: { name: string; username: string; email: string }) =>
-    withResult('createAccount', fields, (created) => print(created, describe(created))),
+  .action(async (fields: { name: string; username: string; email: string }) =>
+    printFields(await run('accounts/create', fields)),
   );
 
 forAccount(accounts, 'reset-password', 'Sets and prints a random password, and ends all sessions.').action(
   async (account: string) => {
     await confirmFor(account, (name) => `Replace the password of ${name} and end all sessions?`);
-    await withResult('resetPassword', { account }, (reset) => print(reset, describe(reset)));
+    printFields(await run('accounts/reset-password', { account }));
   },
 );
 
@@ -131,37 +151,33 @@ accounts
     if ((account === undefined) !== all) throw new UsageError('Name an account, or give --all');
     if (account === undefined) await confirm('End the sessions of all accounts?');
     else await confirmFor(account, (name) => `End all sessions of ${name}?`);
-    await withResult('endSessions', account === undefined ? {} : { account }, (result) =>
-      print(result, `Sessions ended: ${result.ended}.`),
-    );
+    const result = await run('accounts/end-sessions', account === undefined ? {} : { account });
+    print(result, `Sessions ended: ${result.ended}.`);
   });
 
 forAccount(accounts, 'disable', 'Ends all sessions of an account and refuses its logins. Its content stays.').action(
-  (account: string) => withResult('disableAccount', { account }, (details) => print(details, describe(details))),
+  async (account: string) => printFields(await run('accounts/disable', { account })),
 );
 
-forAccount(accounts, 'enable', 'Allows the logins of a disabled account again.').action((account: string) =>
-  withResult('enableAccount', { account }, (details) => print(details, describe(details))),
+forAccount(accounts, 'enable', 'Allows the logins of a disabled account again.').action(async (account: string) =>
+  printFields(await run('accounts/enable', { account })),
 );
 
 forAccount(accounts, 'delete', 'Deletes an account with its posts, images, likes and friendships.').action(
   async (account: string) => {
     await confirmFor(account, (name) => `Delete the account ${name} with all its content?`);
-    await withResult('deleteAccount', { account }, (deleted) =>
-      print(deleted, `Deleted account ${deleted.id} (@${inOneLine(deleted.username)}).`),
-    );
+    const deleted = await run('accounts/delete', { account });
+    print(deleted, `Deleted account ${deleted.id} (@${inOneLine(deleted.username)}).`);
   },
 );
 
 forAccount(accounts, 'export', 'Writes all data and images of an account to a tar archive.')
   .requiredOption('--to <file>', 'the file to write')
   .option('--force', 'replaces an existing file')
-  .action((account: string, { to, force = false }: { to: string; force?: boolean }) => {
+  .action(async (account: string, { to, force = false }: { to: string; force?: boolean }) => {
     const path = archivePath(to, force);
-    return withResult('exportAccount', { account }, async (archive) => {
-      await writeArchiveFile(archive, path);
-      print({ file: path }, `${to} is complete.`);
-    });
+    await withResponse(prepare, '/admin/accounts/export', { account }, (archive) => writeArchiveFile(archive, path));
+    print({ file: path }, `${to} is complete.`);
   });
 
 const posts = command.command('posts').description('Shows and deletes posts of any author.');
@@ -170,7 +186,7 @@ posts
   .command('show')
   .description('Shows a post.')
   .argument('<id>', 'the id of the post', parseId)
-  .action((id: number) => withResult('showPost', { id }, printPost));
+  .action(async (id: number) => printFields(await run('posts/show', { id })));
 
 posts
   .command('delete')
@@ -178,7 +194,8 @@ posts
   .argument('<id>', 'the id of the post', parseId)
   .action(async (id: number) => {
     await confirm(`Delete post ${id}?`);
-    await withResult('deletePost', { id }, (post) => print(post, `Deleted post ${id} of account ${post.author_id}.`));
+    const post = await run('posts/delete', { id });
+    print(post, `Deleted post ${id} of account ${post.author_id}.`);
   });
 
 await runCommand(command);
