@@ -23,7 +23,7 @@ import { lockExclusive, retryDeadlocks, sharedLocks } from './postgres/locks.js'
 import type { AccountRow } from './schema.js';
 import { changeStoredBytes } from './storage-quota.js';
 import { nfkcCasefold } from './support/casefold.js';
-import type { Owner } from './visibility.js';
+import { AUDIENCE, IS_ENABLED, type Owner } from './visibility.js';
 
 export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'picture'] as const;
 
@@ -84,12 +84,13 @@ export async function createAccount(
   }
 }
 
-/** Returns one account or undefined for each id, in the order of the ids. */
+/** Returns one account for each id, in the order of the ids; undefined if it does not exist for users. */
 export async function findAccounts(db: Database, ids: readonly number[]): Promise<(Account | undefined)[]> {
   const rows = await db
     .selectFrom('accounts')
     .select(ACCOUNT_COLUMNS)
     .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+    .where(IS_ENABLED)
     .execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
@@ -97,7 +98,11 @@ export async function findAccounts(db: Database, ids: readonly number[]): Promis
 
 /** Returns the owner of a profile picture, without the rest of the profile, which the viewer may not be allowed to see. */
 export async function findPictureOwner(db: Database, picture: string): Promise<Owner | undefined> {
-  return db.selectFrom('accounts').select(['id', 'private']).where('picture', '=', picture).executeTakeFirst();
+  return db
+    .selectFrom('accounts')
+    .select(['id', AUDIENCE.as('audience')])
+    .where('picture', '=', picture)
+    .executeTakeFirst();
 }
 
 /**

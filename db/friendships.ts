@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { GraphWriteStores, RequestOutcome, SocialGraph } from './graph/index.js';
 import { sharedLocks } from './postgres/locks.js';
 import { failpoint } from './support/failpoints.js';
+import { IS_ENABLED } from './visibility.js';
 
 /** A change to a friendship or friend request, named after the method of `SocialGraph` that makes it. */
 export type FriendshipChange = 'accept' | 'decline' | 'cancel' | 'unfriend';
@@ -45,6 +46,7 @@ async function ifAccountsExist<Outcome>(
       .selectFrom(['locks', 'accounts'])
       .select('id')
       .where('id', 'in', ids)
+      .where(IS_ENABLED)
       .forKeyShare('accounts')
       .execute();
     const exists = (id: number) => accounts.some((account) => account.id === id);

@@ -1,5 +1,5 @@
 import { type Credentials, deleteAccount, findCredentials, findPictureOwner, updateAccount } from '../db/accounts.js';
-import { canSee } from '../db/visibility.js';
+import { asOwner, canSee } from '../db/visibility.js';
 import type { ProfilesHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { clearedSessionCookie } from './cookies.js';
@@ -79,7 +79,7 @@ export const profiles: ProfilesHandlers<Handlers> = {
   async getProfile({ user, path }, { read }) {
     const account = await read.account(path.id);
     if (!account) return errorResponse('not_found', 'There is no such profile.');
-    const full = await canSee(user.account.id, account, read.friends);
+    const full = await canSee(user.account.id, asOwner(account), read.friends);
     return { status: 200, body: full ? fullProfileView(account) : reducedProfileView(account) };
   },
 

@@ -22,7 +22,7 @@ const command = createServiceCommand(
 )
   .configureHelp({ showGlobalOptions: true })
   .option('--json', 'prints the result as JSON')
-  .option('--yes', 'does not ask before a deletion or the end of sessions');
+  .option('--yes', 'does not ask before content is deleted or hidden, or sessions end');
 
 /** Prepares stores for an action. Neither migrates them nor starts background jobs. @throws StoresDisagreeError */
 const prepare: PrepareWork = async (stores, log) => {
@@ -155,12 +155,17 @@ accounts
     print(result, `Sessions ended: ${result.ended}.`);
   });
 
-forAccount(accounts, 'disable', 'Ends all sessions of an account and refuses its logins. Its content stays.').action(
-  async (account: string) => printFields(await run('accounts/disable', { account })),
-);
+forAccount(
+  accounts,
+  'disable',
+  'Hides an account with all its content, ends its sessions and refuses its logins.',
+).action(async (account: string) => {
+  await confirmFor(account, (name) => `Hide the account ${name} with all its content, and end all sessions?`);
+  printFields(await run('accounts/disable', { account }));
+});
 
-forAccount(accounts, 'enable', 'Allows the logins of a disabled account again.').action(async (account: string) =>
-  printFields(await run('accounts/enable', { account })),
+forAccount(accounts, 'enable', 'Shows a disabled account and its content again, and allows its logins.').action(
+  async (account: string) => printFields(await run('accounts/enable', { account })),
 );
 
 forAccount(accounts, 'delete', 'Deletes an account with its posts, images, likes and friendships.').action(

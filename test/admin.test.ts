@@ -110,9 +110,8 @@ t.test('ends the sessions of an account, or of all', async (t) => {
   t.equal((await me(other.token)).status, 401);
 });
 
-t.test('a disabled account cannot log in, and its content stays visible', async (t) => {
-  const [user, reader] = [await createUser(), await createUser()];
-  const post = await createPost(user);
+t.test('a disabled account cannot log in', async (t) => {
+  const user = await createUser();
   const { disabled_at, sessions } = await act('accounts/disable', { account: user.email });
   t.match({ disabled_at, sessions }, { disabled_at: /^2/, sessions: 0 });
   t.same((await act('accounts/disable', { account: user.email })).disabled_at, disabled_at, 'the first time');
@@ -122,10 +121,72 @@ t.test('a disabled account cannot log in, and its content stays visible', async 
     responses.map(({ status, body }) => [status, body]),
     Array(2).fill([401, { code: 'invalid_credentials', message: 'The email or password is wrong.' }]),
   );
-  t.equal((await reader.send('GET', `/posts/${post.id}`)).status, 200);
   t.equal((await act('accounts/enable', { account: user.email })).disabled_at, null);
   t.equal((await login(user.email)).status, 200);
   t.equal((await me(user.token)).status, 401, 'an ended session does not return');
+});
+
+t.test('a disabled account does not exist for others, and all comes back when it is enabled', async (t) => {
+  const [user, friend, asked, asking] = [
+    await createUser(),
+    await createUser(),
+    await createUser(),
+    await createUser(),
+  ];
+  const post = await createPost(user, { image: picture() });
+  const { body: profile } = await user.send('PUT', '/profiles/me', { form: { image: picture('gif') } });
+  await befriend(user, friend);
+  await user.send('POST', `/friends/request?to=${asked.id}`);
+  await asking.send('POST', `/friends/request?to=${user.id}`);
+  await friend.send('POST', `/posts/like?id=${post.id}`);
+  const likedByUser = await createPost(friend);
+  await user.send('POST', `/posts/like?id=${likedByUser.id}`);
+
+  /** Sends every request that could show the account, or the account with the names and ids of nothing. */
+  const requests = (id: number, postId: number, image: string, picture: string): [string, string][] => [
+    ['GET', `/profiles/${id}`],
+    ['GET', `/posts/${postId}`],
+    ['GET', image],
+    ['GET', picture],
+    ['POST', `/posts/like?id=${postId}`],
+    ['DELETE', `/posts/like?id=${postId}`],
+    ['POST', `/friends/request?to=${id}`],
+    ['POST', `/friends/accept?from=${id}`],
+    ['POST', `/friends/decline?from=${id}`],
+    ['POST', `/friends/cancel?to=${id}`],
+    ['DELETE', `/friends/remove?id=${id}`],
+  ];
+  const missing = 9_007_199_254_740_991;
+  const [anImage, aPicture] = [`/posts/image/${'0'.repeat(32)}.gif`, `/profiles/image/${'0'.repeat(32)}.gif`];
+  const hidden = requests(user.id, post.id, post.image ?? '', profile.profile_link);
+  const nothing = requests(missing, missing, anImage, aPicture);
+  const lists = ['/posts?limit=100', '/posts?limit=1&offset=2000', '/friends', '/friends/requests'];
+  const viewers = [friend, asked, asking];
+  const readLists = () =>
+    Promise.all(viewers.flatMap(({ send }) => lists.map(async (path) => (await send('GET', path)).body)));
+  const isShown = async () => JSON.stringify(await readLists()).includes(user.username);
+
+  t.ok(await isShown());
+  const before = await readLists();
+  await act('accounts/disable', { account: user.email });
+  t.notOk(await isShown());
+  for (const [index, [method, path]] of hidden.entries()) {
+    for (const viewer of viewers) {
+      const { status, body } = await viewer.send(method, path);
+      const [, pathOfNothing = ''] = nothing[index] ?? [];
+      const { status: expectedStatus, body: expected } = await viewer.send(method, pathOfNothing);
+      t.same([status, body], [expectedStatus, expected], `${method} ${path}`);
+      t.equal(status, 404);
+    }
+  }
+  t.match((await friend.send('GET', `/posts/${likedByUser.id}`)).body, { like_count: 1 }, 'its likes count');
+  const fields = { name: 'Other', username: user.username, email: 'other@people.example' };
+  await t.rejects(act('accounts/create', fields), { code: '400', message: /^username: / });
+
+  await act('accounts/enable', { account: user.email });
+  t.same(await readLists(), before);
+  for (const [method, path] of hidden.slice(0, 4)) t.equal((await friend.send(method, path)).status, 200, path);
+  t.match((await friend.send('GET', `/posts/${post.id}`)).body, { like_count: 1, liked_by_me: true });
 });
 
 t.test('deletes accounts and posts of anyone, with their images', async (t) => {
@@ -301,7 +362,7 @@ t.test('the command', async (t) => {
     async (t) => {
       const { email } = await createUser();
       const environment = { ...service.environment, DATA_DIR: join(await temporaryDirectory(t), 'absent') };
-      for (const action of ['show', 'disable']) {
+      for (const action of ['show', 'enable']) {
         t.match(await runCommand(t, ['admin', 'accounts', action, email], environment), { code: 0 }, action);
         t.notOk(existsSync(environment.DATA_DIR));
       }
@@ -318,7 +379,7 @@ t.test('the command', async (t) => {
       await withBareStores(service.environment, ({ db }) =>
         sql`update kysely_migration set name = 'none' where name = ${last}`.execute(db),
       );
-      for (const action of ['show', 'disable'])
+      for (const action of ['show', 'enable'])
         t.same(
           await admin('accounts', action, email),
           { code: 1, output: 'The database needs a migration: run npm run migrate first\n' },
@@ -328,7 +389,7 @@ t.test('the command', async (t) => {
         sql`update kysely_migration set name = ${last} where name = 'none'`.execute(db),
       );
       t.match(await admin('accounts', 'show', email), { code: 0, output: /^id / });
-      const args = ['admin', 'accounts', 'disable', email] as const;
+      const args = ['admin', 'accounts', 'disable', email, '--yes'] as const;
       const { code, output } = await runCommand(t, args, { ...service.environment, LOG_LEVEL: 'info' });
       t.match({ code, output }, { code: 0, output: /^disabled_at +2/m });
       t.match(output, /"event":"account_disabled"/, 'the event is logged');

@@ -31,6 +31,8 @@ t.test('lists show the posts that a user can see singly, for generated users and
   const privateUsers = users.filter(() => random(2) === 0);
   // The id 0, which no account has, keeps the list from being empty.
   await makePrivate(0, ...privateUsers);
+  const disabled = db.updateTable('accounts').set({ disabled_at: sql<string>`now()` });
+  await disabled.where('id', 'in', [0, ...users.filter(() => random(4) === 0)]).execute();
   const friendsOf = new Map(users.map((user) => [user, new Set<number>()]));
   for (const user of users) {
     for (const other of users.filter((id) => id < user && random(3) === 0)) {

@@ -119,7 +119,7 @@ t.test('a full disk', { skip }, async (t) => {
     t.match(await ready.json(), { stores: { postgres: { ok: false, reason: /^The disk of DATA_DIR is full/ } } });
     t.equal((await fetch(`${service.opsUrl}/readyz?exclude=postgres`)).status, 200, 'reads are served');
     const reason = /^The postgres store is not available: .* read-only transaction: the disk is full[^\n]*\n$/;
-    t.match(await runCommand(t, ['admin', 'accounts', 'disable', email], environment), {
+    t.match(await runCommand(t, ['admin', 'accounts', 'disable', email, '--yes'], environment), {
       code: 1,
       output: reason,
     });
