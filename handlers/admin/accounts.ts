@@ -35,19 +35,19 @@ interface NewPassword extends AccountFields {
   password: string;
 }
 
-/** The bodies and responses of the routes below `/admin/accounts`. */
+/** The bodies and responses of these routes, by their paths below `/admin`. */
 export interface AccountRoutes {
-  list: { Body: { search?: string; after?: number; limit: number }; Reply: AccountDetails[] };
-  show: { Body: OfAccount; Reply: AccountDetails };
-  create: { Body: AccountFields; Reply: NewPassword };
-  'reset-password': { Body: OfAccount; Reply: NewPassword };
+  'accounts/list': { Body: { search?: string; after?: number; limit: number }; Reply: AccountDetails[] };
+  'accounts/show': { Body: OfAccount; Reply: AccountDetails };
+  'accounts/create': { Body: AccountFields; Reply: NewPassword };
+  'accounts/reset-password': { Body: OfAccount; Reply: NewPassword };
   /** Without an account: the sessions of all. */
-  'end-sessions': { Body: Partial<OfAccount>; Reply: { ended: number } };
-  disable: { Body: OfAccount; Reply: AccountDetails };
-  enable: { Body: OfAccount; Reply: AccountDetails };
-  delete: { Body: OfAccount; Reply: AccountDetails };
+  'accounts/end-sessions': { Body: Partial<OfAccount>; Reply: { ended: number } };
+  'accounts/disable': { Body: OfAccount; Reply: AccountDetails };
+  'accounts/enable': { Body: OfAccount; Reply: AccountDetails };
+  'accounts/delete': { Body: OfAccount; Reply: AccountDetails };
   /** A tar archive. It ends early with AccountDeletedError if the account is deleted meanwhile. */
-  export: { Body: OfAccount; Reply: Readable };
+  'accounts/export': { Body: OfAccount; Reply: Readable };
 }
 
 const text = { type: 'string' };
@@ -72,17 +72,19 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
     return findAccount(String(id));
   }
 
-  app.post<AccountRoutes['list']>(
-    '/list',
+  app.post<AccountRoutes['accounts/list']>(
+    '/accounts/list',
     { schema: bodyWith({ search: searched, after: id, limit: { ...id, minimum: 1 } }, ['limit']) },
     ({ body }) => listAccounts(db, body),
   );
 
-  app.post<AccountRoutes['show']>('/show', { schema: ofAccount }, ({ body }) => findAccount(body.account));
+  app.post<AccountRoutes['accounts/show']>('/accounts/show', { schema: ofAccount }, ({ body }) =>
+    findAccount(body.account),
+  );
 
   // Creates an account under the rules of registration, also while registration is closed.
-  app.post<AccountRoutes['create']>(
-    '/create',
+  app.post<AccountRoutes['accounts/create']>(
+    '/accounts/create',
     { schema: bodyWith({ name: text, username: text, email: text }) },
     async (request) => {
       const { name, username, email } = validateRegistration(request.body);
@@ -94,16 +96,20 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
     },
   );
 
-  app.post<AccountRoutes['reset-password']>('/reset-password', { schema: ofAccount }, async (request) => {
-    const { id, name, username, email } = await findAccount(request.body.account);
-    const password = randomPassword({ username, email });
-    if (!(await resetPassword(db, id, await hash(password)))) throw noSuchAccount(request.body.account);
-    await recordChange(context, request, 'password_changed', { accountId: id });
-    return { id, name, username, email, password };
-  });
+  app.post<AccountRoutes['accounts/reset-password']>(
+    '/accounts/reset-password',
+    { schema: ofAccount },
+    async (request) => {
+      const { id, name, username, email } = await findAccount(request.body.account);
+      const password = randomPassword({ username, email });
+      if (!(await resetPassword(db, id, await hash(password)))) throw noSuchAccount(request.body.account);
+      await recordChange(context, request, 'password_changed', { accountId: id });
+      return { id, name, username, email, password };
+    },
+  );
 
-  app.post<AccountRoutes['end-sessions']>(
-    '/end-sessions',
+  app.post<AccountRoutes['accounts/end-sessions']>(
+    '/accounts/end-sessions',
     { schema: bodyWith({ account: searched }, []) },
     async (request) => {
       const { account } = request.body;
@@ -114,11 +120,15 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
     },
   );
 
-  app.post<AccountRoutes['disable']>('/disable', { schema: ofAccount }, (request) => setAccountDisabled(request, true));
+  app.post<AccountRoutes['accounts/disable']>('/accounts/disable', { schema: ofAccount }, (request) =>
+    setAccountDisabled(request, true),
+  );
 
-  app.post<AccountRoutes['enable']>('/enable', { schema: ofAccount }, (request) => setAccountDisabled(request, false));
+  app.post<AccountRoutes['accounts/enable']>('/accounts/enable', { schema: ofAccount }, (request) =>
+    setAccountDisabled(request, false),
+  );
 
-  app.post<AccountRoutes['delete']>('/delete', { schema: ofAccount }, async (request) => {
+  app.post<AccountRoutes['accounts/delete']>('/accounts/delete', { schema: ofAccount }, async (request) => {
     const details = await findAccount(request.body.account);
     const { outcome } = await deleteAccount(context, { id: details.id });
     if (outcome !== 'deleted') throw noSuchAccount(request.body.account);
@@ -126,7 +136,7 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
     return details;
   });
 
-  app.post<AccountRoutes['export']>('/export', { schema: ofAccount }, async (request) => {
+  app.post<AccountRoutes['accounts/export']>('/accounts/export', { schema: ofAccount }, async (request) => {
     const { id } = await findAccount(request.body.account);
     await recordChange(context, request, 'account_exported', { accountId: id });
     return streamArchive(exportAccount(context, id), request);

@@ -3,10 +3,10 @@ import { findPostDetails, type PostDetails } from '../../db/admin/accounts.js';
 import { deletePost } from '../../db/post-writes.js';
 import { type AdminContext, AdminInputError, bodyWith, id, recordChange } from './action.js';
 
-/** The bodies and responses of the routes below `/admin/posts`. */
+/** The bodies and responses of these routes, by their paths below `/admin`. */
 export interface PostRoutes {
-  show: { Body: { id: number }; Reply: PostDetails };
-  delete: { Body: { id: number }; Reply: PostDetails };
+  'posts/show': { Body: { id: number }; Reply: PostDetails };
+  'posts/delete': { Body: { id: number }; Reply: PostDetails };
 }
 
 export async function postRoutes(app: FastifyInstance, context: AdminContext): Promise<void> {
@@ -16,9 +16,9 @@ export async function postRoutes(app: FastifyInstance, context: AdminContext): P
     return post;
   }
 
-  app.post<PostRoutes['show']>('/show', { schema: bodyWith({ id }) }, ({ body }) => findPost(body.id));
+  app.post<PostRoutes['posts/show']>('/posts/show', { schema: bodyWith({ id }) }, ({ body }) => findPost(body.id));
 
-  app.post<PostRoutes['delete']>('/delete', { schema: bodyWith({ id }) }, async (request) => {
+  app.post<PostRoutes['posts/delete']>('/posts/delete', { schema: bodyWith({ id }) }, async (request) => {
     const post = await findPost(request.body.id);
     if (!(await deletePost(context, post.author_id, post.id))) throw noSuchPost(post.id);
     await recordChange(context, request, 'post_deleted', { accountId: post.author_id, postId: post.id });
