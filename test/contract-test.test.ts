@@ -39,6 +39,10 @@ const SECRET = /eyJ[\w-]{20}|Quiet\.7|fc_session_token=e/;
 const OPERATIONS = new Set(contract.map(({ id }) => id));
 const isPart = (part: string) => /^[a-z0-9_]+(-[a-z0-9_]+)*$/.test(part) || OPERATIONS.has(part);
 
+/** The service of the tests that need no other configuration. Each of them leaves its stores empty. */
+const service = await startTestService(t, LONG_TIMEOUTS);
+const countPosts = async () => (await service.stores.db.selectFrom('posts').select('id').execute()).length;
+
 t.test('every rule has a unique id and a sentence, and every operation has rules', async (t) => {
   const ids = allRules.map(({ id }) => id);
   t.equal(new Set(ids).size, ids.length);
@@ -52,10 +56,6 @@ t.test('every rule has a unique id and a sentence, and every operation has rules
     t.ok(named.length > 1 && named.includes(`document.${operation}`), operation);
   }
 });
-
-/** The service of the tests that need no other configuration. Each of them leaves its stores empty. */
-const service = await startTestService(t, LONG_TIMEOUTS);
-const countPosts = async () => (await service.stores.db.selectFrom('posts').select('id').execute()).length;
 
 /** Rules that are skipped without accounts of the operator. */
 const CLOSED = ['accounts.register.closed', 'accounts.register.closed.order'];
