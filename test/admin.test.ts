@@ -277,11 +277,11 @@ t.test('an export ends with an error if the account is deleted meanwhile', async
 });
 
 t.test('the contract tests use accounts of the operator', async (t) => {
-  const accounts = await Promise.all(
-    Array.from({ length: 12 }, (_, index) =>
-      act('accounts/create', { name: 'Tester', username: `contract-${index}`, email: `contract-${index}@example.org` }),
-    ),
-  );
+  const accounts: Awaited<ReturnType<typeof act<'accounts/create'>>>[] = [];
+  for (let index = 0; index < 12; index += 1) {
+    const fields = { name: 'Tester', username: `contract-${index}`, email: `contract-${index}@example.org` };
+    accounts.push(await act('accounts/create', fields));
+  }
   const selects = ({ id }: { id: string }) => /^(accounts|likes)\./.test(id);
   const { results, undeletedAccounts } = await checkContract(service.url, { selects, accounts });
   t.same(failuresIn(results), []);

@@ -4,9 +4,11 @@ const { existsSync, statfsSync } = require('node:fs');
 const nodeModule = require('node:module');
 const { join, relative } = require('node:path');
 
-// Runs the built file of a test, such as `.build/test/feed.test.js` for `test/feed.test.ts`.
+// Runs the built file of a test, such as `.build/test/feed.test.js` for `test/feed.test.ts`. Processes that a test forks run
+// built files already.
 const { runMain } = nodeModule;
-nodeModule.runMain = (main) => runMain(join('.build', relative('.', main)).replace(/\.ts$/, '.js'));
+nodeModule.runMain = (main) =>
+  runMain(main.endsWith('.ts') ? join('.build', relative('.', main)).replace(/\.ts$/, '.js') : main);
 
 // To learn which files a test covers, tap hooks into the loading of modules, in the test's process and in each Node process that
 // it starts, even when coverage is disabled. That would double the time to load the service. The second line tells tap that it
