@@ -41,10 +41,11 @@ const missing: Target = { id: post.id + 1_000_000, image: absentName, picture: a
 await drainOutbox(service.stores);
 
 /**
- * Statements to ignore: those of the relay, of maintenance and of new connections run at any time, and those of sessions in
+ * Statements to ignore: those of the relay, unlike those of requests that also write to the outbox, of maintenance and of new connections run at any time, and those of sessions in
  * every request.
  */
-const BACKGROUND = /outbox|sessions|client_connection_check|pg_stat_|pg_control_|^\s*(vacuum|analyze|checkpoint)/;
+const BACKGROUND =
+  /^(?!with "lock").*outbox|sessions|client_connection_check|pg_stat_|pg_control_|^\s*(vacuum|analyze|checkpoint)/s;
 const isOfRequest = ({ text }: { text: string }) => !BACKGROUND.test(text);
 
 /** Returns the number of calls of the graph, and of images that were read. */
