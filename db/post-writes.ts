@@ -22,7 +22,7 @@ import type { PostFields } from './posts.js';
 import { changeStoredBytes } from './storage-quota.js';
 
 /*
- * Writes of posts. Each is one function that a handler calls: it checks, stores the image, runs the transaction and delivers its
+ * Writes of posts. Each is one function that a handler calls: it checks, stores the image, writes the rows and delivers their
  * outbox entries.
  */
 

@@ -14,12 +14,8 @@ import { type PostRoutes, postRoutes } from './admin/posts.js';
  * service runs, the command builds a server that does not listen, and injects its request.
  */
 
-type Prefixed<Prefix extends string, Routes> = { [Name in keyof Routes & string as `${Prefix}/${Name}`]: Routes[Name] };
-
 /** The bodies and responses of the actions of the operator, by their paths below `/admin`. */
-export type AdminRoutes = Prefixed<'accounts', AccountRoutes> &
-  Prefixed<'posts', PostRoutes> &
-  Prefixed<'log', LogRoutes>;
+export type AdminRoutes = AccountRoutes & PostRoutes & LogRoutes;
 
 /** Node 20 truncates a longer path, which would create the socket outside its private directory. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
@@ -65,9 +61,9 @@ export function buildControlServer(
   });
   if (backup) addBackupRoute(app, backup);
   if (admin) {
-    app.register(accountRoutes, { ...admin, prefix: '/admin/accounts' });
-    app.register(postRoutes, { ...admin, prefix: '/admin/posts' });
-    app.register(logRoutes, { ...admin, prefix: '/admin/log' });
+    app.register(accountRoutes, { ...admin, prefix: '/admin' });
+    app.register(postRoutes, { ...admin, prefix: '/admin' });
+    app.register(logRoutes, { ...admin, prefix: '/admin' });
   }
   return app;
 }

@@ -144,10 +144,12 @@ t.test('an archive that fails is logged, and no client takes it for complete', a
 
 t.test('a client that waits for the service is not disconnected', async (t) => {
   async function* backup() {
-    await once(server.server, 'timeout');
+    const [socket] = await connected;
+    await once(socket, 'timeout');
     yield Buffer.from('complete');
   }
   const { server, send } = await startServer(t, backup, { idleTimeoutMs: 50 });
+  const connected = once(server.server, 'connection');
   t.equal(await text(await send('/backup', '{}')), 'complete');
 });
 

@@ -12,7 +12,7 @@ import type { Outbox } from './index.js';
  * Pending images: an image is stored before the row that refers to it, so that no row refers to a missing image.
  *
  * 1. `storeImage` inserts an outbox entry that is due in 15 minutes, and stores the image under a random name.
- * 2. The transaction that writes the row calls `claimImage`, which deletes the entry, and fails if the entry is already due.
+ * 2. The statement or transaction that writes the row claims the image: it deletes the entry, and fails if it is already due.
  * 3. If the row is not written, `discardImage` makes the entry due, and its delivery removes the image.
  *
  * If the first or the third step fails, or after a crash, the entry becomes due after the 15 minutes. After the first step, it

@@ -30,21 +30,21 @@ interface NewPassword extends AccountFields {
   password: string;
 }
 
-/** The bodies and responses of the routes below `/admin/accounts`. */
+/** The bodies and responses of these routes, by their paths below `/admin`. */
 export interface AccountRoutes {
-  list: { Body: Parameters<typeof listAccounts>[1]; Reply: AccountDetails[] };
-  show: { Body: OfAccount; Reply: AccountDetails };
-  create: { Body: AccountFields; Reply: NewPassword };
-  'reset-password': { Body: OfAccount; Reply: NewPassword };
+  'accounts/list': { Body: Parameters<typeof listAccounts>[1]; Reply: AccountDetails[] };
+  'accounts/show': { Body: OfAccount; Reply: AccountDetails };
+  'accounts/create': { Body: AccountFields; Reply: NewPassword };
+  'accounts/reset-password': { Body: OfAccount; Reply: NewPassword };
   /** Without an account: the sessions of all. */
-  'end-sessions': { Body: Partial<OfAccount>; Reply: { ended: number } };
-  'set-email': { Body: OfAccount & { email: string }; Reply: AccountDetails };
-  'remove-picture': { Body: OfAccount; Reply: AccountDetails };
-  disable: { Body: OfAccount; Reply: AccountDetails };
-  enable: { Body: OfAccount; Reply: AccountDetails };
-  delete: { Body: OfAccount; Reply: AccountDetails };
+  'accounts/end-sessions': { Body: Partial<OfAccount>; Reply: { ended: number } };
+  'accounts/set-email': { Body: OfAccount & { email: string }; Reply: AccountDetails };
+  'accounts/remove-picture': { Body: OfAccount; Reply: AccountDetails };
+  'accounts/disable': { Body: OfAccount; Reply: AccountDetails };
+  'accounts/enable': { Body: OfAccount; Reply: AccountDetails };
+  'accounts/delete': { Body: OfAccount; Reply: AccountDetails };
   /** A tar archive. It ends early with AccountDeletedError if the account is deleted meanwhile. */
-  export: { Body: OfAccount; Reply: Readable };
+  'accounts/export': { Body: OfAccount; Reply: Readable };
 }
 
 const field = { type: 'string' };
@@ -78,17 +78,23 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
     return findAccount(db, String(accountId));
   }
 
-  app.post<AccountRoutes['list']>('/list', { schema: bodyWith(page, ['limit']) }, async ({ body }) => {
-    const { order, after } = body;
-    if (after !== undefined && (order === 'posts' || order === 'stored-bytes')) await findAccount(db, String(after));
-    return listAccounts(db, body);
-  });
+  app.post<AccountRoutes['accounts/list']>(
+    '/accounts/list',
+    { schema: bodyWith(page, ['limit']) },
+    async ({ body }) => {
+      const { order, after } = body;
+      if (after !== undefined && (order === 'posts' || order === 'stored-bytes')) await findAccount(db, String(after));
+      return listAccounts(db, body);
+    },
+  );
 
-  app.post<AccountRoutes['show']>('/show', { schema: ofAccount }, ({ body }) => findAccount(db, body.account));
+  app.post<AccountRoutes['accounts/show']>('/accounts/show', { schema: ofAccount }, ({ body }) =>
+    findAccount(db, body.account),
+  );
 
   // Creates an account under the rules of registration, also while registration is closed.
-  app.post<AccountRoutes['create']>(
-    '/create',
+  app.post<AccountRoutes['accounts/create']>(
+    '/accounts/create',
     { schema: bodyWith({ name: field, username: field, email: field }) },
     async (request) => {
       const { name, username, email } = request.body;
@@ -102,15 +108,19 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
     },
   );
 
-  app.post<AccountRoutes['reset-password']>('/reset-password', { schema: ofAccount }, async (request) => {
-    const password = randomPassword(await findAccount(db, request.body.account));
-    const newPassword = { hash: await hash(password) };
-    const { id, name, username, email } = await change(request, 'password_changed', { password: newPassword });
-    return { id, name, username, email, password };
-  });
+  app.post<AccountRoutes['accounts/reset-password']>(
+    '/accounts/reset-password',
+    { schema: ofAccount },
+    async (request) => {
+      const password = randomPassword(await findAccount(db, request.body.account));
+      const newPassword = { hash: await hash(password) };
+      const { id, name, username, email } = await change(request, 'password_changed', { password: newPassword });
+      return { id, name, username, email, password };
+    },
+  );
 
-  app.post<AccountRoutes['end-sessions']>(
-    '/end-sessions',
+  app.post<AccountRoutes['accounts/end-sessions']>(
+    '/accounts/end-sessions',
     { schema: bodyWith({ account: schemas.reference }, []) },
     async (request) => {
       const { account } = request.body;
@@ -123,8 +133,8 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
   );
 
   // Sets an email address under the rules of registration.
-  app.post<AccountRoutes['set-email']>(
-    '/set-email',
+  app.post<AccountRoutes['accounts/set-email']>(
+    '/accounts/set-email',
     { schema: bodyWith({ account: schemas.reference, email: field }) },
     (request) => {
       const { email } = requireValid({ email: normalizeEmail(request.body.email) });
@@ -132,22 +142,26 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
     },
   );
 
-  app.post<AccountRoutes['remove-picture']>('/remove-picture', { schema: ofAccount }, async (request) => {
-    const { account } = request.body;
-    if ((await findAccount(db, account)).picture === null)
-      throw new AdminInputError(`The account “${account}” has no picture`);
-    return change(request, 'picture_removed', { picture: null });
-  });
+  app.post<AccountRoutes['accounts/remove-picture']>(
+    '/accounts/remove-picture',
+    { schema: ofAccount },
+    async (request) => {
+      const { account } = request.body;
+      if ((await findAccount(db, account)).picture === null)
+        throw new AdminInputError(`The account “${account}” has no picture`);
+      return change(request, 'picture_removed', { picture: null });
+    },
+  );
 
-  app.post<AccountRoutes['disable']>('/disable', { schema: ofAccount }, (request) =>
+  app.post<AccountRoutes['accounts/disable']>('/accounts/disable', { schema: ofAccount }, (request) =>
     change(request, 'account_disabled', { disabled: true, endSessions: true }),
   );
 
-  app.post<AccountRoutes['enable']>('/enable', { schema: ofAccount }, (request) =>
+  app.post<AccountRoutes['accounts/enable']>('/accounts/enable', { schema: ofAccount }, (request) =>
     change(request, 'account_enabled', { disabled: false, endSessions: true }),
   );
 
-  app.post<AccountRoutes['delete']>('/delete', { schema: ofAccount }, async (request) => {
+  app.post<AccountRoutes['accounts/delete']>('/accounts/delete', { schema: ofAccount }, async (request) => {
     const details = await findAccount(db, request.body.account);
     const action = actionOf(request);
     const { outcome } = await deleteAccount(context, { id: details.id }, action);
@@ -156,7 +170,7 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
     return details;
   });
 
-  app.post<AccountRoutes['export']>('/export', { schema: ofAccount }, async (request) => {
+  app.post<AccountRoutes['accounts/export']>('/accounts/export', { schema: ofAccount }, async (request) => {
     const { id: accountId } = await findAccount(db, request.body.account);
     const action = actionOf(request);
     await logAction(db, action, accountId);

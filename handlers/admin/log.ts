@@ -4,15 +4,15 @@ import type { OperatorLogRow } from '../../db/schema.js';
 import { type AdminContext, bodyWith, schemas } from './action.js';
 import { findAccount, parseReference } from './references.js';
 
-/** The bodies and responses of the routes below `/admin/log`. */
+/** The bodies and responses of these routes, by their paths below `/admin`. */
 export interface LogRoutes {
-  list: { Body: { account?: string; before?: number; limit: number }; Reply: OperatorLogRow[] };
+  'log/list': { Body: { account?: string; before?: number; limit: number }; Reply: OperatorLogRow[] };
 }
 
 export async function logRoutes(app: FastifyInstance, { db }: AdminContext): Promise<void> {
   const { reference: account, id: before, limit } = schemas;
-  app.post<LogRoutes['list']>(
-    '/list',
+  app.post<LogRoutes['log/list']>(
+    '/log/list',
     { schema: bodyWith({ account, before, limit }, ['limit']) },
     async ({ body: { account, before, limit } }) => {
       if (account === undefined) return readLog(db, { before, limit });

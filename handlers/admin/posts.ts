@@ -6,15 +6,15 @@ import { logSecurityEvent } from '../security/events.js';
 import { type AdminContext, AdminInputError, actionOf, bodyWith, schemas, streamFile } from './action.js';
 import { findAccount, findPost } from './references.js';
 
-/** The bodies and responses of the routes below `/admin/posts`. */
+/** The bodies and responses of these routes, by their paths below `/admin`. */
 export interface PostRoutes {
-  list: { Body: { author: string; after?: number; limit: number }; Reply: PostDetails[] };
-  show: { Body: { posts: string[] }; Reply: PostDetails[] };
+  'posts/list': { Body: { author: string; after?: number; limit: number }; Reply: PostDetails[] };
+  'posts/show': { Body: { posts: string[] }; Reply: PostDetails[] };
   /** The bytes of the image of a post. */
-  image: { Body: { post: string }; Reply: Readable };
-  delete: { Body: { posts: string[] }; Reply: { deleted: number } };
+  'posts/image': { Body: { post: string }; Reply: Readable };
+  'posts/delete': { Body: { posts: string[] }; Reply: { deleted: number } };
   /** Deletes the posts that exist when the request arrives. Ends early if the client disconnects, and can be repeated. */
-  'delete-all': { Body: { author: string }; Reply: { deleted: number } };
+  'posts/delete-all': { Body: { author: string }; Reply: { deleted: number } };
 }
 
 /** Limits the number of ids in one call of the graph. */
@@ -36,23 +36,27 @@ export async function postRoutes(app: FastifyInstance, context: AdminContext): P
     return found;
   }
 
-  app.post<PostRoutes['list']>('/list', { schema: bodyWith(page, ['author', 'limit']) }, async ({ body }) => {
-    const author = await findAccount(db, body.author);
-    return withLikes(graph, await listPostsOf(db, author.id, body));
-  });
+  app.post<PostRoutes['posts/list']>(
+    '/posts/list',
+    { schema: bodyWith(page, ['author', 'limit']) },
+    async ({ body }) => {
+      const author = await findAccount(db, body.author);
+      return withLikes(graph, await listPostsOf(db, author.id, body));
+    },
+  );
 
-  app.post<PostRoutes['show']>('/show', { schema: bodyWith({ posts }) }, async ({ body }) =>
+  app.post<PostRoutes['posts/show']>('/posts/show', { schema: bodyWith({ posts }) }, async ({ body }) =>
     withLikes(graph, await findPosts(body.posts)),
   );
 
-  app.post<PostRoutes['image']>('/image', { schema: bodyWith({ post: reference }) }, async (request) => {
+  app.post<PostRoutes['posts/image']>('/posts/image', { schema: bodyWith({ post: reference }) }, async (request) => {
     const { id, image: name } = await findPost(db, request.body.post);
     const image = name === null ? undefined : await images.get(name);
     if (!image) throw new AdminInputError(`Post ${id} has no image`);
     return streamFile(image.stream, request);
   });
 
-  app.post<PostRoutes['delete']>('/delete', { schema: bodyWith({ posts }) }, async (request) => {
+  app.post<PostRoutes['posts/delete']>('/posts/delete', { schema: bodyWith({ posts }) }, async (request) => {
     const action = actionOf(request);
     let deleted = 0;
     for (const { id: postId, author_id: accountId } of await findPosts(request.body.posts)) {
@@ -63,18 +67,22 @@ export async function postRoutes(app: FastifyInstance, context: AdminContext): P
     return { deleted };
   });
 
-  app.post<PostRoutes['delete-all']>('/delete-all', { schema: bodyWith({ author: reference }) }, async (request) => {
-    const { signal } = request;
-    const { id: accountId } = await findAccount(db, request.body.author);
-    const action = { ...actionOf(request), command: 'posts delete --author' };
-    const ids = await findPostIdsOf(db, accountId);
-    let deleted = 0;
-    for (let start = 0; start < ids.length && !signal.aborted; start += BATCH_SIZE) {
-      // Logged once for all posts.
-      const logged = deleted === 0 ? action : undefined;
-      deleted += await deletePosts(context, accountId, ids.slice(start, start + BATCH_SIZE), logged);
-      if (logged && deleted > 0) logSecurityEvent(log, 'post_deleted', { accountId, command: action.command });
-    }
-    return { deleted };
-  });
+  app.post<PostRoutes['posts/delete-all']>(
+    '/posts/delete-all',
+    { schema: bodyWith({ author: reference }) },
+    async (request) => {
+      const { signal } = request;
+      const { id: accountId } = await findAccount(db, request.body.author);
+      const action = { ...actionOf(request), command: 'posts delete --author' };
+      const ids = await findPostIdsOf(db, accountId);
+      let deleted = 0;
+      for (let start = 0; start < ids.length && !signal.aborted; start += BATCH_SIZE) {
+        // Logged once for all posts.
+        const logged = deleted === 0 ? action : undefined;
+        deleted += await deletePosts(context, accountId, ids.slice(start, start + BATCH_SIZE), logged);
+        if (logged && deleted > 0) logSecurityEvent(log, 'post_deleted', { accountId, command: action.command });
+      }
+      return { deleted };
+    },
+  );
 }

@@ -30,7 +30,7 @@ import { type Client, type Operation, Step } from './step.js';
  *
  * About ten minutes:
  *
- *   MODEL_STEPS=40000 npm test -- model
+ *   MODEL_STEPS=40000 npm test -- test/model
  */
 
 t.setTimeout(0);
