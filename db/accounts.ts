@@ -236,7 +236,8 @@ async function updateInTransaction(
   return { outcome: 'updated', account, before: old, entries };
 }
 
-type DeletedAccount = Pick<Credentials, 'id'> & Partial<Pick<Credentials, 'tokenVersion'>>;
+type DeletedAccount = Pick<Credentials, 'id'> &
+  Partial<Pick<Credentials, 'tokenVersion'>> & { action?: OperatorAction };
 
 /** `stale`: the password has been changed since it was checked. */
 type AccountDeletion = { outcome: 'deleted' | 'stale' | 'accountDeleted' };
@@ -244,18 +245,15 @@ type AccountDeletion = { outcome: 'deleted' | 'stale' | 'accountDeleted' };
 /**
  * Deletes an account with its sessions, posts, images and graph nodes.
  *
- * @param checked with a `tokenVersion`, the account is deleted only if its password has not been changed since the check
- * @param action the action of the operator, if any, to log
+ * @param checked with a `tokenVersion`, the account is deleted only if its password has not been changed since the check; with an
+ *   action of the operator, the deletion is logged
  */
 export async function deleteAccount(
   { db, outbox }: { db: Database; outbox: Outbox },
   checked: DeletedAccount,
-  action?: OperatorAction,
 ): Promise<AccountDeletion> {
   // Can deadlock with `trimSessions`, which locks the sessions in another order.
-  const deletion = await retryDeadlocks(() =>
-    db.transaction().execute((trx) => deleteInTransaction(trx, checked, action)),
-  );
+  const deletion = await retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checked)));
   await outbox.deliver(deletion.entries ?? []);
   return deletion;
 }
@@ -265,8 +263,7 @@ const MAX_POSTS_PER_STATEMENT = 5000;
 
 async function deleteInTransaction(
   trx: DatabaseTransaction,
-  { id, tokenVersion }: DeletedAccount,
-  action: OperatorAction | undefined,
+  { id, tokenVersion, action }: DeletedAccount,
 ): Promise<WithEntries<AccountDeletion>> {
   // Waits for writes in progress that refer to the account, and blocks new ones.
   await lockExclusive(trx, { accounts: [id] });

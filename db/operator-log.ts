@@ -4,7 +4,7 @@ import type { OperatorLogRow } from './schema.js';
 
 /*
  * The log of what operators did with `npm run admin`. A row is written in the transaction that makes the change, and remains when
- * its account and post are deleted. Functions that users' requests call, too, have an optional parameter with the action.
+ * its account and post are deleted.
  */
 
 /** An action of the operator. */

@@ -41,8 +41,8 @@ const missing: Target = { id: post.id + 1_000_000, image: absentName, picture: a
 await drainOutbox(service.stores);
 
 /**
- * Statements to ignore: those of the relay, unlike those of requests that also write to the outbox, of maintenance and of new connections run at any time, and those of sessions in
- * every request.
+ * Statements to ignore: those of the relay, of maintenance and of new connections run at any time, and those of sessions in every
+ * request. A request that writes to the outbox takes locks first.
  */
 const BACKGROUND =
   /^(?!with "lock").*outbox|sessions|client_connection_check|pg_stat_|pg_control_|^\s*(vacuum|analyze|checkpoint)/s;

@@ -97,8 +97,6 @@ interface AccountsPage {
   limit: number;
 }
 
-const SEARCHED_COLUMNS = ['email', 'name'] as const;
-
 /** Returns a page of accounts. */
 export async function listAccounts(
   db: Database,
@@ -118,7 +116,8 @@ export async function listAccounts(
     page = page.where(({ eb, or }) =>
       or([
         eb('username_key', 'like', username),
-        ...SEARCHED_COLUMNS.map((column) => eb(column, 'ilike', containing(search))),
+        eb('email', 'ilike', containing(search)),
+        eb('name', 'ilike', containing(search)),
       ]),
     );
   }

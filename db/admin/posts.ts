@@ -1,28 +1,16 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { SocialGraph } from '../graph/index.js';
 import type { Database } from '../postgres/index.js';
+import type { Tables } from '../schema.js';
 import { StoreUnavailableError } from '../support/errors.js';
 
 /** How the operator names a post or an account: by its id, or the name of its image. */
 export type RowReference = { id: number } | { image: string };
 
-/** A post as the operator sees it. Times are in RFC 3339. */
-export interface PostRecord {
-  id: number;
-  author_id: number;
-  author_username: string | null;
-  title: string;
-  text: string;
-  /** The name of the stored image. */
-  image: string | null;
-  image_bytes: number;
-  created_at: string;
-}
+export type PostRecord = Selectable<Tables['posts']> & { author_username: string | null };
 
-export interface PostDetails extends PostRecord {
-  /** Null if the graph is unavailable. */
-  likes: number | null;
-}
+/** A post as the operator sees it. The number of likes is null if the graph is unavailable. */
+export type PostDetails = PostRecord & { likes: number | null };
 
 const selectRecords = (db: Database) =>
   db

@@ -73,7 +73,7 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
     const update = await updateAccount(context, accountId, { ...change, storageMaxBytes: 0, action });
     if (update.outcome === 'taken') throw alreadyInUse(update.field);
     if (update.outcome !== 'updated') throw noSuchAccount(account);
-    const previousEmail = change.email === undefined ? undefined : update.before.email;
+    const previousEmail = change.email && update.before.email;
     logSecurityEvent(log, event, { accountId, previousEmail, command: action.command });
     return findAccount(db, String(accountId));
   }
@@ -113,8 +113,8 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
     { schema: ofAccount },
     async (request) => {
       const password = randomPassword(await findAccount(db, request.body.account));
-      const newPassword = { hash: await hash(password) };
-      const { id, name, username, email } = await change(request, 'password_changed', { password: newPassword });
+      const newHash = await hash(password);
+      const { id, name, username, email } = await change(request, 'password_changed', { password: { hash: newHash } });
       return { id, name, username, email, password };
     },
   );
@@ -164,7 +164,7 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
   app.post<AccountRoutes['accounts/delete']>('/accounts/delete', { schema: ofAccount }, async (request) => {
     const details = await findAccount(db, request.body.account);
     const action = actionOf(request);
-    const { outcome } = await deleteAccount(context, { id: details.id }, action);
+    const { outcome } = await deleteAccount(context, { id: details.id, action });
     if (outcome !== 'deleted') throw noSuchAccount(request.body.account);
     logSecurityEvent(log, 'account_deleted', { accountId: details.id, command: action.command });
     return details;

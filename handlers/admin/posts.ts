@@ -13,7 +13,7 @@ export interface PostRoutes {
   /** The bytes of the image of a post. */
   'posts/image': { Body: { post: string }; Reply: Readable };
   'posts/delete': { Body: { posts: string[] }; Reply: { deleted: number } };
-  /** Deletes the posts that exist when the request arrives. Ends early if the client disconnects, and can be repeated. */
+  /** Deletes the posts that exist when the request arrives. Stops if the client disconnects, and can be repeated. */
   'posts/delete-all': { Body: { author: string }; Reply: { deleted: number } };
 }
 
@@ -71,12 +71,11 @@ export async function postRoutes(app: FastifyInstance, context: AdminContext): P
     '/posts/delete-all',
     { schema: bodyWith({ author: reference }) },
     async (request) => {
-      const { signal } = request;
       const { id: accountId } = await findAccount(db, request.body.author);
       const action = { ...actionOf(request), command: 'posts delete --author' };
       const ids = await findPostIdsOf(db, accountId);
       let deleted = 0;
-      for (let start = 0; start < ids.length && !signal.aborted; start += BATCH_SIZE) {
+      for (let start = 0; start < ids.length && !request.socket.destroyed; start += BATCH_SIZE) {
         // Logged once for all posts.
         const logged = deleted === 0 ? action : undefined;
         deleted += await deletePosts(context, accountId, ids.slice(start, start + BATCH_SIZE), logged);

@@ -26,9 +26,8 @@ interface SecurityEventDetails {
   address?: string;
   /** The action of the operator, as in `npm run admin -- accounts disable`. */
   command?: string;
-  /** The email address before it was changed, by which the owner of a stolen account can be found. */
+  /** The email address or username before it was changed, by which the owner of a stolen account can be found. */
   previousEmail?: string | undefined;
-  /** The username before it was changed. */
   previousUsername?: string;
   /** Why a session ended, or which limit was reached. */
   reason?: 'logout' | 'deleted' | 'others_deleted' | 'session_limit' | 'failed_passwords' | 'rate_limit' | undefined;
