@@ -97,7 +97,7 @@ t.test('lists accounts in several orders, in pages, and disabled ones', async (t
       insert into posts (author_id, title, text) select ${id}::int8, 'T', 'x' from generate_series(1, ${posts}::int)`.execute(
       db,
     );
-    if (image) await sql`update accounts set stored_bytes = 7 where id = ${id}`.execute(db);
+    if (image) await sql`update accounts set picture_bytes = 7, stored_bytes = 7 where id = ${id}`.execute(db);
     return id;
   };
   const a = await create(0, 1, false);
