@@ -106,8 +106,9 @@ export async function listAccounts(
   const direction = order === 'id' ? 'asc' : 'desc';
   let page = db.selectFrom('accounts').select('id').orderBy(key, direction).orderBy('id', direction).limit(limit);
   if (after !== undefined) {
-    const last = sql`coalesce((select ${key} from accounts where id = ${after}), ${after}::int8), ${after}::int8`;
-    page = page.where(sql<boolean>`(${key}, accounts.id) ${order === 'id' ? sql`>` : sql`<`} (${last})`);
+    const last = sql`select ${key}, id from accounts where id = ${after}`;
+    if (order === 'id' || order === 'newest') page = page.where('id', order === 'id' ? '>' : '<', after);
+    else page = page.where(sql<boolean>`(${key}, accounts.id) < (${last})`);
   }
   if (disabled) page = page.where('disabled_at', 'is not', null);
   if (search !== undefined) {
