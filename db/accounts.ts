@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageFile } from './images/index.js';
+import { logAction, logged, type OperatorAction } from './operator-log.js';
 import {
   enqueue,
   entriesOf,
@@ -18,6 +19,7 @@ import {
   type PendingImage,
   storeImage,
 } from './outbox/pending-images.js';
+import { NOW } from './postgres/clock.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { lockExclusive, retryDeadlocks, sharedLocks } from './postgres/locks.js';
 import type { AccountRow } from './schema.js';
@@ -59,10 +61,11 @@ function fieldTakenOrThrow(error: unknown): FieldTaken {
   return { outcome: 'taken', field };
 }
 
-/** Creates an account, unless its username or email is taken. */
+/** Creates an account, unless its username or email is taken. Logs the action of the operator, if any. */
 export async function createAccount(
   { db, graph, outbox }: { db: Database; graph: Pick<SocialGraph, 'hasNodes'>; outbox: Outbox },
   { name, username, email, passwordHash }: Registration,
+  action?: OperatorAction,
 ): Promise<{ outcome: 'created'; id: number } | FieldTaken> {
   try {
     const { id, entry_id } = await db
@@ -73,6 +76,7 @@ export async function createAccount(
           .returning('id'),
       )
       .with('entry', () => entriesOf(sql`select 'person', id::text from account where ${sql.lit(graph.hasNodes)}`))
+      .with('logged', () => logged(action, sql`select id, null::int8 from account`))
       .selectFrom('account')
       .leftJoin('entry', (join) => join.onTrue())
       .select(['account.id', 'entry.id as entry_id'])
@@ -151,18 +155,25 @@ interface AccountChange {
   picture?: ImageFile | null | undefined;
   /** The storage quota of the account. */
   storageMaxBytes: number;
-  /** The new password's hash, and the credentials that the old password was checked against. */
-  password?: { hash: string; checkedCredentials: Credentials } | undefined;
+  /** The new password's hash, and the credentials that the old password was checked against, unless the operator sets it. */
+  password?: { hash: string; checkedCredentials?: Credentials } | undefined;
+  /** Disables or enables the account. An account that is disabled already keeps the time. */
+  disabled?: boolean;
+  /** Whether all sessions end, as with a new password. */
+  endSessions?: boolean;
+  /** The action of the operator, to log. */
+  action?: OperatorAction;
 }
 
 type AccountUpdate =
-  | { outcome: 'updated'; account: Account }
+  | { outcome: 'updated'; account: Account; before: Pick<Account, 'username' | 'email'> }
   | FieldTaken
   /** `stale`: the password has been changed since it was checked. */
   | { outcome: 'stale' | 'quotaExceeded' | 'accountDeleted' };
 
 /**
- * Updates an account. Setting a new password also deletes all sessions of the account.
+ * Updates an account. Setting a new password also deletes all sessions of the account. The new token version makes a login fail
+ * whose password was checked before: see `createSession`.
  *
  * @throws StoreUnavailableError also if the picture can no longer be claimed: see `claimImage`
  */
@@ -187,13 +198,15 @@ async function updateInTransaction(
   const old = await trx
     .with('lock', () => sql<object>`(${sharedLocks({ accounts: [id] })})`)
     .selectFrom(['lock', 'accounts'])
-    .select(['picture', 'picture_bytes', 'token_version'])
+    .select(['username', 'email', 'picture', 'picture_bytes', 'token_version'])
     .where('id', '=', id)
     .forUpdate('accounts')
     .executeTakeFirst();
   if (!old) return { outcome: 'accountDeleted' };
-  const { name, username, email, password, picture, storageMaxBytes } = change;
-  if (password && password.checkedCredentials.tokenVersion !== old.token_version) return { outcome: 'stale' };
+  const { name, username, email, password, picture, storageMaxBytes, disabled, action } = change;
+  const checked = password?.checkedCredentials;
+  if (checked && checked.tokenVersion !== old.token_version) return { outcome: 'stale' };
+  const endsSessions = password !== undefined || change.endSessions;
   if (picture !== undefined) {
     const growth = { account: id, bytes: (picture?.bytes ?? 0) - old.picture_bytes, maxBytes: storageMaxBytes };
     if (!(await changeStoredBytes(trx, growth))) return { outcome: 'quotaExceeded' };
@@ -209,19 +222,22 @@ async function updateInTransaction(
       private: change.private,
       ...(username !== undefined && { username, username_key: usernameKey(username) }),
       ...(picture !== undefined && { picture: picture?.name ?? null, picture_bytes: picture?.bytes ?? 0 }),
-      ...(password && { password_hash: password.hash, token_version: old.token_version + 1 }),
+      ...(disabled !== undefined && { disabled_at: disabled ? sql<string>`coalesce(disabled_at, ${NOW})` : null }),
+      password_hash: password?.hash,
+      ...(endsSessions && { token_version: old.token_version + 1 }),
       id,
     })
     .where('id', '=', id)
     .returning(ACCOUNT_COLUMNS)
     .executeTakeFirstOrThrow();
-  if (password) await trx.deleteFrom('sessions').where('account_id', '=', id).execute();
-
+  if (endsSessions) await trx.deleteFrom('sessions').where('account_id', '=', id).execute();
+  if (action) await logAction(trx, action, id);
   const entries = picture === undefined ? [] : await enqueue(trx, imageReferences(old.picture));
-  return { outcome: 'updated', account, entries };
+  return { outcome: 'updated', account, before: old, entries };
 }
 
-type DeletedAccount = Pick<Credentials, 'id'> & Partial<Pick<Credentials, 'tokenVersion'>>;
+type DeletedAccount = Pick<Credentials, 'id'> &
+  Partial<Pick<Credentials, 'tokenVersion'>> & { action?: OperatorAction };
 
 /** `stale`: the password has been changed since it was checked. */
 type AccountDeletion = { outcome: 'deleted' | 'stale' | 'accountDeleted' };
@@ -229,7 +245,8 @@ type AccountDeletion = { outcome: 'deleted' | 'stale' | 'accountDeleted' };
 /**
  * Deletes an account with its sessions, posts, images and graph nodes.
  *
- * @param checked with a `tokenVersion`, the account is deleted only if its password has not been changed since the check
+ * @param checked with a `tokenVersion`, the account is deleted only if its password has not been changed since the check; with an
+ *   action of the operator, the deletion is logged
  */
 export async function deleteAccount(
   { db, outbox }: { db: Database; outbox: Outbox },
@@ -246,7 +263,7 @@ const MAX_POSTS_PER_STATEMENT = 5000;
 
 async function deleteInTransaction(
   trx: DatabaseTransaction,
-  { id, tokenVersion }: DeletedAccount,
+  { id, tokenVersion, action }: DeletedAccount,
 ): Promise<WithEntries<AccountDeletion>> {
   // Waits for writes in progress that refer to the account, and blocks new ones.
   await lockExclusive(trx, { accounts: [id] });
@@ -254,6 +271,7 @@ async function deleteInTransaction(
   if (tokenVersion !== undefined) deletion = deletion.where('token_version', '=', tokenVersion);
   const account = await deletion.returning('picture').executeTakeFirst();
   if (!account) return { outcome: (await findCredentials(trx, { id })) ? 'stale' : 'accountDeleted' };
+  if (action) await logAction(trx, action, id);
   const person = { kind: 'person', key: id } as const;
   const entries = await enqueue(trx, [person, ...imageReferences(account.picture)]);
   const postsOfAccount = trx.selectFrom('posts').select('id').where('author_id', '=', id);

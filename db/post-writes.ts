@@ -3,6 +3,7 @@ import { findCredentials } from './accounts.js';
 import type { SocialGraph } from './graph/index.js';
 import { findEarlierCreation, insertKey, type KeyedRequest, keyedRequest } from './idempotency-keys.js';
 import type { ImageFile } from './images/index.js';
+import { logged, type OperatorAction } from './operator-log.js';
 import { enqueue, entriesOf, imageReferences, type WithEntries } from './outbox/entries.js';
 import type { Outbox } from './outbox/index.js';
 import {
@@ -191,7 +192,7 @@ async function updateInTransaction(
 ): Promise<WithEntries<PostUpdate>> {
   // The row lock makes the second of two concurrent edits see the image of the first one.
   const old = await trx
-    .with('lock', () => sql<object>`(${ownPostLocks(author, id, 'shared')})`)
+    .with('lock', () => sql<object>`(${ownPostLocks(author, [id], 'shared')})`)
     .selectFrom(['lock', 'posts'])
     .select(['image', 'image_bytes'])
     .where('id', '=', id)
@@ -219,32 +220,44 @@ async function updateInTransaction(
 }
 
 /**
- * Deletes a post with its image and its node in the graph, with one statement. Returns false if the author has no such post. If
- * the post was edited while the statement waited for the lock, PostgreSQL looks at its row again.
+ * Deletes those of the posts that are the author's, with their images and their nodes in the graph, with one statement. Returns
+ * their number. If a post was edited while the statement waited for the locks, PostgreSQL looks at its row again.
+ *
+ * @param action the action of the operator, if any, to log: with the id of the post, if it is one
  */
-export async function deletePost(
+export async function deletePosts(
   { db, outbox }: { db: Database; outbox: Outbox },
   author: number,
-  id: number,
-): Promise<boolean> {
+  ids: readonly number[],
+  action?: OperatorAction,
+): Promise<number> {
   const entries = await db
     // The lock is not taken for the post of another, whose likes it would block.
-    .with('lock', () => sql<object>`(${ownPostLocks(author, id, 'exclusive')})`)
+    .with('lock', () => sql<object>`(${ownPostLocks(author, ids, 'exclusive')})`)
     .with('deleted', (creator) =>
       creator
         .deleteFrom('posts')
         .using('lock')
-        .where('id', '=', id)
+        .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
         .where('author_id', '=', author)
         .returning(['id', 'image', 'image_bytes']),
+    )
+    .with('freed', (creator) =>
+      creator.selectFrom('deleted').select(({ fn }) => fn.sum<number>('image_bytes').as('bytes')),
     )
     .with('account', (creator) =>
       creator
         .updateTable('accounts')
-        .from('deleted')
-        .set(({ eb, ref }) => ({ stored_bytes: eb('stored_bytes', '-', ref('deleted.image_bytes')) }))
+        .from('freed')
+        .set(({ eb, ref }) => ({ stored_bytes: eb('stored_bytes', '-', ref('freed.bytes')) }))
         .where('accounts.id', '=', author)
-        .where('deleted.image_bytes', '>', 0),
+        .where('freed.bytes', '>', 0),
+    )
+    .with('logged', () =>
+      logged(
+        action,
+        sql`select ${author}::int8, case count(*) when 1 then min(id) end from deleted having count(*) > 0`,
+      ),
     )
     .with('entry', () =>
       entriesOf(sql`
@@ -256,5 +269,5 @@ export async function deletePost(
     .select(['id', 'kind', 'key'])
     .execute();
   await outbox.deliver(entries);
-  return entries.length > 0;
+  return entries.filter(({ kind }) => kind === 'post').length;
 }

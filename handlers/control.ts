@@ -4,7 +4,8 @@ import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstanc
 import { makePrivateDirectory } from '../db/support/data-directory.js';
 import { OverloadedError, StoreUnavailableError } from '../db/support/errors.js';
 import { type AccountRoutes, accountRoutes } from './admin/accounts.js';
-import { type AdminContext, streamArchive } from './admin/action.js';
+import { type AdminContext, streamFile } from './admin/action.js';
+import { type LogRoutes, logRoutes } from './admin/log.js';
 import { type PostRoutes, postRoutes } from './admin/posts.js';
 
 /*
@@ -14,7 +15,7 @@ import { type PostRoutes, postRoutes } from './admin/posts.js';
  */
 
 /** The bodies and responses of the actions of the operator, by their paths below `/admin`. */
-export type AdminRoutes = AccountRoutes & PostRoutes;
+export type AdminRoutes = AccountRoutes & PostRoutes & LogRoutes;
 
 /** Node 20 truncates a longer path, which would create the socket outside its private directory. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
@@ -62,6 +63,7 @@ export function buildControlServer(
   if (admin) {
     app.register(accountRoutes, { ...admin, prefix: '/admin' });
     app.register(postRoutes, { ...admin, prefix: '/admin' });
+    app.register(logRoutes, { ...admin, prefix: '/admin' });
   }
   return app;
 }
@@ -71,7 +73,7 @@ function addBackupRoute(app: FastifyInstance, backup: () => AsyncGenerator<Uint8
   app.post('/backup', async (request, reply) => {
     if (isBackingUp) return reply.code(409).send({ message: 'Another backup is in progress: try again later' });
     isBackingUp = true;
-    return streamArchive(backup(), request).once('close', () => {
+    return streamFile(backup(), request).once('close', () => {
       isBackingUp = false;
     });
   });

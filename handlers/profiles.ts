@@ -42,15 +42,21 @@ export const profiles: ProfilesHandlers<Handlers> = {
       password: passwordChange,
     });
     switch (update.outcome) {
-      case 'updated':
-        if (passwordChange)
-          logSecurityEvent(client.log, 'password_changed', { accountId: user.account.id, address: client.address });
+      case 'updated': {
+        const { account, before } = update;
+        const details = { accountId: account.id, address: client.address };
+        if (passwordChange) logSecurityEvent(client.log, 'password_changed', details);
+        if (account.email !== before.email)
+          logSecurityEvent(client.log, 'email_changed', { ...details, previousEmail: before.email });
+        if (account.username !== before.username)
+          logSecurityEvent(client.log, 'username_changed', { ...details, previousUsername: before.username });
         return {
           status: 200,
           // A password change ends all sessions, including this one.
           ...(passwordChange && { headers: clearedSessionCookie(context, client) }),
-          body: fullProfileView(update.account),
+          body: fullProfileView(account),
         };
+      }
       case 'taken':
         return fieldTaken(update.field);
       case 'quotaExceeded':

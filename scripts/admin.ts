@@ -1,14 +1,19 @@
+import { userInfo } from 'node:os';
 import { json } from 'node:stream/consumers';
-import { type Command, InvalidArgumentError } from 'commander';
-import type { AccountDetails } from '../db/admin/accounts.js';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ACCOUNT_ORDERS, type AccountDetails } from '../db/admin/accounts.js';
+import type { PostDetails } from '../db/admin/posts.js';
 import { createOutbox } from '../db/outbox/index.js';
+import type { OperatorLogRow } from '../db/schema.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
+import { noopObserver } from '../db/support/observer.js';
+import { createWriters } from '../db/writers.js';
 import type { AdminRoutes } from '../handlers/control.js';
-import { archivePath, writeArchiveFile } from './support/archive-file.js';
 import { askYes } from './support/ask.js';
 import { integerFrom, runCommand } from './support/command.js';
 import { UsageError } from './support/command-error.js';
 import { type PrepareWork, withResponse } from './support/control.js';
+import { outputPath, writeOutput } from './support/output-file.js';
 import { createServiceCommand } from './support/service-command.js';
 import { silentLog } from './support/silent-log.js';
 import { inOneLine, table } from './support/table.js';
@@ -22,7 +27,16 @@ const command = createServiceCommand(
 )
   .configureHelp({ showGlobalOptions: true })
   .option('--json', 'prints the result as JSON')
-  .option('--yes', 'does not ask before content is deleted or hidden, or sessions end');
+  .option('--yes', 'does not ask before content is deleted or hidden, or sessions end')
+  .option('--reason <text>', 'why a change is made, for the log')
+  .option('--operator <name>', 'who makes it (default: SUDO_USER, or the user)');
+
+interface Options {
+  json?: boolean;
+  yes?: boolean;
+  reason?: string;
+  operator?: string;
+}
 
 /** Prepares stores for an action. Neither migrates them nor starts background jobs. @throws StoresDisagreeError */
 const prepare: PrepareWork = async (stores, log) => {
@@ -32,17 +46,37 @@ const prepare: PrepareWork = async (stores, log) => {
     // Without this store, it is unknown whether the graph and the images belong to this PostgreSQL: the service delivers the change.
     outbox.deliver = async () => undefined;
   });
-  return { admin: { ...stores, outbox, log } };
+  return { admin: { ...stores, outbox, write: createWriters(stores, noopObserver), log } };
 };
+
+/** Returns what the log contains about each change. */
+function signature() {
+  const { operator = process.env.SUDO_USER || userName(), reason } = command.opts<Options>();
+  return { operator, reason };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container, the user may have no name.
+    return `user ${process.getuid?.()}`;
+  }
+}
+
+/** Sends a request, and passes the body of its response to `use`. @throws the errors of `withResponse` */
+const send = <Path extends keyof AdminRoutes, Result>(
+  path: Path,
+  body: AdminRoutes[Path]['Body'],
+  use: Parameters<typeof withResponse<Result>>[3],
+): Promise<Result> => withResponse(prepare, `/admin/${path}`, { ...body, ...signature() }, use);
 
 /** Runs an action whose response is JSON, and returns it. @throws the errors of `withResponse` */
 const run = <Path extends keyof AdminRoutes>(
   path: Path,
   body: AdminRoutes[Path]['Body'],
 ): Promise<AdminRoutes[Path]['Reply']> =>
-  withResponse(prepare, `/admin/${path}`, body, (response) => json(response) as Promise<AdminRoutes[Path]['Reply']>);
-
-const isJson = () => command.opts<{ json?: boolean }>().json === true;
+  send(path, body, (response) => json(response) as Promise<AdminRoutes[Path]['Reply']>);
 
 const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
@@ -51,7 +85,7 @@ const jsonOf = (value: object) =>
   JSON.stringify(value).replace(/[\p{Cc}\p{Cf}]/gu, (character) => character.split('').map(escapeUnit).join(''));
 
 /** Prints a result: as JSON if `--json` is given, otherwise as this text. */
-const print = (result: object, text: string) => console.log(isJson() ? jsonOf(result) : text);
+const print = (result: object, text: string) => console.log(command.opts<Options>().json ? jsonOf(result) : text);
 
 const cell = (value: unknown) => (value === null ? '-' : inOneLine(String(value)));
 
@@ -61,6 +95,18 @@ function describe(fields: object): string {
   return Object.entries(fields)
     .map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`)
     .join('\n');
+}
+
+/** Prints a page of a list, and the option that continues it. */
+function printPage<Row extends { id: number }>(
+  rows: readonly Row[],
+  { limit }: { limit: number },
+  describeRows: (rows: readonly Row[]) => string,
+  option = '--after',
+): void {
+  print(rows, rows.length === 0 ? 'Nothing was found.' : describeRows(rows));
+  const last = rows.at(-1);
+  if (last && rows.length === limit) console.error(`There may be more: ${option} ${last.id}`);
 }
 
 const describeAccounts = (accounts: readonly AccountDetails[]) =>
@@ -79,19 +125,53 @@ const describeAccounts = (accounts: readonly AccountDetails[]) =>
     })),
   );
 
+const describePosts = (posts: readonly PostDetails[]) =>
+  table(
+    posts.map(({ id, title, image, image_bytes, likes, created_at }) => ({
+      id: cell(id),
+      created: cell(created_at),
+      likes: cell(likes),
+      image: cell(image),
+      'image bytes': cell(image_bytes),
+      title,
+    })),
+  );
+
+const describeLog = (rows: readonly OperatorLogRow[]) =>
+  table(
+    rows.map(({ id, created_at, operator, command, account_id, post_id, reason }) => ({
+      id: cell(id),
+      time: cell(created_at),
+      operator,
+      command,
+      account: cell(account_id),
+      post: cell(post_id),
+      reason: cell(reason),
+    })),
+  );
+
 /** Asks on a terminal whether to continue. @throws UsageError without a terminal, unless `--yes` is given, or after a no */
 async function confirm(question: string): Promise<void> {
-  if (command.opts<{ yes?: boolean }>().yes) return;
+  if (command.opts<Options>().yes) return;
   if (!process.stdin.isTTY) throw new UsageError(`${question} Without a terminal, confirm with --yes`);
   if (!(await askYes(question, { input: process.stdin, output: process.stderr })))
     throw new UsageError('Nothing was changed');
 }
 
 /** Asks about an account. The question shows which one it is. @throws UsageError as `confirm`, or if it does not exist */
-async function confirmFor(account: string, question: (name: string) => string): Promise<void> {
-  if (command.opts<{ yes?: boolean }>().yes) return;
-  const { id, username, email } = await run('accounts/show', { account });
-  await confirm(question(inOneLine(`@${username} (id ${id}, ${email})`)));
+async function confirmFor(account: string, question: (name: string, posts: number) => string): Promise<void> {
+  if (command.opts<Options>().yes) return;
+  const { id, username, email, posts } = await run('accounts/show', { account });
+  await confirm(inOneLine(question(`@${username} (id ${id}, ${email})`, posts)));
+}
+
+/** Asks about posts. The question shows their authors. @throws UsageError as `confirm`, or if one of them does not exist */
+async function confirmForPosts(posts: string[]): Promise<void> {
+  if (command.opts<Options>().yes) return;
+  const names = (await run('posts/show', { posts })).map(
+    ({ id, title, author_username, author_id }) => `${id} (“${title}”) of @${author_username} (id ${author_id})`,
+  );
+  await confirm(inOneLine(`Delete ${names.length === 1 ? 'post' : `${names.length} posts:`} ${names.join(', ')}?`));
 }
 
 const parseId = (text: string): number => {
@@ -100,26 +180,31 @@ const parseId = (text: string): number => {
   return id;
 };
 
+const ACCOUNT = 'its id, @username, email address, or picture (file name, path or URL)';
+const POST = 'its id, or image (file name, path or URL)';
+
 /** Adds a command with the argument `account`. */
 const forAccount = (parent: Command, name: string, description: string) =>
-  parent.command(name).description(description).argument('<account>', 'its id, @username or email address');
+  parent.command(name).description(description).argument('<account>', ACCOUNT);
+
+/** Adds the option for the number of rows. */
+const withLimit = (list: Command) =>
+  list.option('--limit <n>', 'the maximum number of rows', integerFrom(1), DEFAULT_PAGE_SIZE);
 
 const printFields = (result: object) => print(result, describe(result));
 
 const accounts = command.command('accounts').description('Lists, shows and changes accounts.');
 
-accounts
-  .command('list')
-  .description('Lists accounts by ascending id.')
+withLimit(accounts.command('list'))
+  .description('Lists accounts.')
   .option('--search <text>', 'a part of the username, email address or name')
-  .option('--after <id>', 'continues after this id', parseId)
-  .option('--limit <n>', 'the maximum number of accounts', integerFrom(1), DEFAULT_PAGE_SIZE)
-  .action(async (page: { search?: string; after?: number; limit: number }) => {
-    const found = await run('accounts/list', page);
-    print(found, found.length === 0 ? 'No account was found.' : describeAccounts(found));
-    const last = found.at(-1);
-    if (last && found.length === page.limit) console.error(`There may be more: --after ${last.id}`);
-  });
+  .option('--disabled', 'only disabled accounts')
+  .addOption(new Option('--sort <order>', 'ascending by id, or descending').choices(Object.keys(ACCOUNT_ORDERS)))
+  .addOption(new Option('--newest', 'the same as --sort newest').implies({ sort: 'newest' }))
+  .option('--after <id>', 'continues after this account', parseId)
+  .action(async ({ sort, newest: _, ...page }) =>
+    printPage(await run('accounts/list', { ...page, order: sort }), page, describeAccounts),
+  );
 
 forAccount(accounts, 'show', 'Shows an account.').action(async (account: string) =>
   printFields(await run('accounts/show', { account })),
@@ -145,7 +230,7 @@ forAccount(accounts, 'reset-password', 'Sets and prints a random password, and e
 accounts
   .command('end-sessions')
   .description('Ends the sessions of an account, or of all accounts.')
-  .argument('[account]', 'its id, @username or email address')
+  .argument('[account]', ACCOUNT)
   .option('--all', 'ends the sessions of all accounts, for example after a restore')
   .action(async (account: string | undefined, { all = false }: { all?: boolean }) => {
     if ((account === undefined) !== all) throw new UsageError('Name an account, or give --all');
@@ -154,6 +239,18 @@ accounts
     const result = await run('accounts/end-sessions', account === undefined ? {} : { account });
     print(result, `Sessions ended: ${result.ended}.`);
   });
+
+forAccount(accounts, 'set-email', 'Sets the email address to log in with, and ends all sessions.')
+  .argument('<address>', 'the new email address')
+  .action(async (account: string, email: string) => {
+    await confirmFor(account, (name) => `Replace the email address of ${name} by ${email} and end all sessions?`);
+    printFields(await run('accounts/set-email', { account, email }));
+  });
+
+forAccount(accounts, 'remove-picture', 'Removes the profile picture of an account.').action(async (account: string) => {
+  await confirmFor(account, (name) => `Remove the picture of ${name}?`);
+  printFields(await run('accounts/remove-picture', { account }));
+});
 
 forAccount(
   accounts,
@@ -180,27 +277,51 @@ forAccount(accounts, 'export', 'Writes all data and images of an account to a ta
   .requiredOption('--to <file>', 'the file to write')
   .option('--force', 'replaces an existing file')
   .action(async (account: string, { to, force = false }: { to: string; force?: boolean }) => {
-    const path = archivePath(to, force);
-    await withResponse(prepare, '/admin/accounts/export', { account }, (archive) => writeArchiveFile(archive, path));
+    const path = outputPath('--to', to, force);
+    await send('accounts/export', { account }, (archive) => writeOutput(archive, path));
     print({ file: path }, `${to} is complete.`);
   });
 
-const posts = command.command('posts').description('Shows and deletes posts of any author.');
+const posts = command.command('posts').description('Lists, shows and deletes posts of any author.');
+
+withLimit(posts.command('list'))
+  .description('Lists the posts of an account, the newest first.')
+  .requiredOption('--author <account>', ACCOUNT)
+  .option('--after <id>', 'continues after this post', parseId)
+  .action(async (page) => printPage(await run('posts/list', page), page, describePosts));
 
 posts
   .command('show')
   .description('Shows a post.')
-  .argument('<id>', 'the id of the post', parseId)
-  .action(async (id: number) => printFields(await run('posts/show', { id })));
+  .argument('<post>', POST)
+  .option('--image-to <file>', 'also writes its image to this file')
+  .option('--force', 'replaces an existing file')
+  .action(async (post: string, { imageTo, force = false }: { imageTo?: string; force?: boolean }) => {
+    const path = imageTo === undefined ? undefined : outputPath('--image-to', imageTo, force);
+    const [details] = await run('posts/show', { posts: [post] });
+    if (path !== undefined) await send('posts/image', { post }, (image) => writeOutput(image, path));
+    printFields({ ...details, ...(path !== undefined && { image_file: path }) });
+  });
 
 posts
   .command('delete')
-  .description('Deletes a post with its image and likes.')
-  .argument('<id>', 'the id of the post', parseId)
-  .action(async (id: number) => {
-    await confirm(`Delete post ${id}?`);
-    const post = await run('posts/delete', { id });
-    print(post, `Deleted post ${id} of account ${post.author_id}.`);
+  .description('Deletes posts with their images and likes.')
+  .argument('[posts...]', POST)
+  .option('--author <account>', `all posts of an account: ${ACCOUNT}`)
+  .action(async (references: string[], { author }: { author?: string }) => {
+    if ((author === undefined) === (references.length === 0)) throw new UsageError('Name posts, or give --author');
+    if (author === undefined) await confirmForPosts(references);
+    else await confirmFor(author, (name, count) => `Delete all ${count} posts of ${name}?`);
+    const { deleted } = await (author === undefined
+      ? run('posts/delete', { posts: references })
+      : run('posts/delete-all', { author }));
+    print({ deleted }, `Posts deleted: ${deleted}.`);
   });
+
+withLimit(command.command('log'))
+  .description('Shows what operators did, the newest first.')
+  .option('--account <account>', `only with this account, which may be deleted: ${ACCOUNT}`)
+  .option('--before <id>', 'continues before this row', parseId)
+  .action(async (page) => printPage(await run('log/list', page), page, describeLog, '--before'));
 
 await runCommand(command);

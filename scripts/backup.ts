@@ -1,10 +1,10 @@
 import { createBackup } from '../db/backup/create.js';
 import { readInstallation, requireNotMoved } from '../db/stores/installation.js';
 import { readConfig } from '../handlers/config/index.js';
-import { archivePath, writeArchiveFile } from './support/archive-file.js';
 import { runCommand } from './support/command.js';
 import { CommandError } from './support/command-error.js';
 import { type PrepareWork, withResponse } from './support/control.js';
+import { outputPath, writeOutput } from './support/output-file.js';
 import { createServiceCommand } from './support/service-command.js';
 
 const prepare: PrepareWork = async (stores) => {
@@ -14,13 +14,13 @@ const prepare: PrepareWork = async (stores) => {
 };
 
 async function backUp({ to, force = false }: { to: string; force?: boolean }): Promise<void> {
-  const path = archivePath(to, force);
+  const path = outputPath('--to', to, force);
   const { stores } = readConfig(process.env);
   if (stores.postgres) {
     throw new CommandError('DATABASE_URL is set: back up that server with its own tools, such as pg_dump');
   }
   // The archive contains password hashes and the keys that sign tokens.
-  await withResponse(prepare, '/backup', {}, (archive) => writeArchiveFile(archive, path));
+  await withResponse(prepare, '/backup', {}, (archive) => writeOutput(archive, path));
   if (stores.s3) console.log('Images are stored in S3 and are not part of this backup.');
   console.log(`${to} is complete. It contains secrets: protect it like ${stores.dataDir}.`);
 }

@@ -163,6 +163,17 @@ t.test('security events are logged with the account and the address, and without
   const current = (await login(email, NEW_PASSWORD)).body.token;
   const guess = () => update(current, { current_password: WRONG_PASSWORD, name: 'x' });
   await expectLogged('a wrong current password', guess, event('password_rejected'));
+  const changer = await service.createUser();
+  const changed = (name: string, more: object) => event(name, { accountId: changer.id, ...more });
+  const fields = { username: `${changer.username}-2`, email: `new-${changer.email}` };
+  await expectLogged('names that stay', () => update(changer.token, { username: changer.username, name: 'x' }));
+  await expectLogged(
+    'new names',
+    () => update(changer.token, fields),
+    changed('email_changed', { previousEmail: changer.email }),
+    changed('username_changed', { previousUsername: changer.username }),
+  );
+  await expectLogged('a name in use', () => update(changer.token, { email }));
   const leaver = await service.createUser();
   const deleted = event('account_deleted', { accountId: leaver.id });
   await expectLogged('account deletion', () => deleteAccount(leaver.token, PASSWORD), deleted);
@@ -172,7 +183,7 @@ t.test('security events are logged with the account and the address, and without
   await expectLogged('further attempts', () => login(email, NEW_PASSWORD));
 
   t.notOk(
-    new RegExp(`${email}|(nobody|unknown)@|${PASSWORD}|${WRONG_PASSWORD}|Amber|eyJ`).test(service.logged()),
+    new RegExp(`${email}|new-u|(nobody|unknown)@|${PASSWORD}|${WRONG_PASSWORD}|Amber|eyJ`).test(service.logged()),
     'no secret is logged',
   );
   const metrics = await scrape(service.opsUrl);

@@ -11,7 +11,6 @@ import { samples } from '../scripts/contract-test/client/index.js';
 import { createAdmin } from './support/admin.js';
 import { expectConsistentStores } from './support/consistency.js';
 import { checkContract, failuresIn } from './support/contract-run.js';
-import { expensiveTexts } from './support/expensive-inputs.js';
 import { withBareStores } from './support/moves.js';
 import { picture } from './support/picture.js';
 import { ONE_LINE, runCommand } from './support/processes.js';
@@ -37,78 +36,8 @@ async function eventsOf(work: () => Promise<unknown>): Promise<object[]> {
     .split('\n')
     .filter((line) => line.includes('"security event"'))
     .map((line) => JSON.parse(line))
-    .map(({ event, accountId, postId, command }) => ({ event, accountId, ...(postId && { postId }), command }));
+    .map(({ level, time, pid, msg, ...event }) => event);
 }
-
-t.test('creates an account while registration is closed, under the rules of registration', async (t) => {
-  const fields = { name: 'Ada', username: 'Ada-L', email: ' Ada@Example.org ' };
-  const { id, password } = await act('accounts/create', fields);
-  t.match(await login('ada@example.org', password), { status: 200, body: { id } });
-  t.match(await act('accounts/show', { account: '@ada-l' }), { id, email: 'ada@example.org', sessions: 1, posts: 0 });
-  await t.rejects(act('accounts/create', fields), { code: '400', message: /^username: / });
-  const invalid = { name: '\ufffd', username: 'a b', email: 'x@mailinator.com' };
-  await t.rejects(act('accounts/create', invalid), {
-    code: '400',
-    message: /(?=.*\bname: )(?=.*username: )(?=.*email: )/,
-  });
-});
-
-t.test('refuses names that no password may contain, and texts that are expensive to fold', async (t) => {
-  const fields = { name: 'Ada', username: 'ada-valid', email: 'ada-valid@example.org' };
-  const expensive = expensiveTexts(40_000);
-  const rows: [field: keyof typeof fields, text: string][] = [
-    ['username', '\u200b'],
-    ['email', '\u2060@example.org'],
-    ...Object.values(expensive).flatMap((text) => Object.keys(fields).map((field) => [field, text] as never)),
-  ];
-  for (const [field, text] of rows) {
-    const message = new RegExp(`^${field}: [^;]+(; ${field}: [^;]+)*$`);
-    await t.rejects(act('accounts/create', { ...fields, [field]: text }), { code: '400', message }, field);
-  }
-  const tooLong = { code: '400', message: /^(account|search) must NOT have more than 254 characters$/ };
-  for (const [name, text] of Object.entries(expensive)) {
-    for (const account of [text, `@${text}`, `${text}@example.org`])
-      await t.rejects(act('accounts/show', { account }), tooLong, name);
-    await t.rejects(act('accounts/list', { search: text, limit: 9 }), tooLong, name);
-  }
-});
-
-t.test('finds accounts by id, username, email address and a part of them', async (t) => {
-  const user = await createUser({ name: '100 % Zoë' });
-  await createPost(user, { image: picture() });
-  for (const account of [String(user.id), `@${user.username.toUpperCase()}`, user.email])
-    t.match(await act('accounts/show', { account }), { id: user.id, posts: 1, sessions: 1, disabled_at: null });
-  for (const search of ['100 % z', user.username.slice(1), user.email.slice(2)])
-    t.same(await act('accounts/list', { search, limit: 9 }), [await act('accounts/show', { account: user.email })]);
-  t.same(await act('accounts/list', { search: '100_%', limit: 9 }), []);
-  const ids = (await act('accounts/list', { limit: 1000 })).map(({ id }) => id);
-  const [first = 0, ...rest] = ids;
-  t.same(
-    (await act('accounts/list', { after: first, limit: 1000 })).map(({ id }) => id),
-    rest,
-  );
-  t.same(await act('accounts/list', { after: ids.at(-1) ?? 0, limit: 1000 }), []);
-  for (const account of ['9007199254740991', '9'.repeat(30), '@nobody', 'no@body.example', 'nobody'])
-    await t.rejects(act('accounts/show', { account }), { code: '400' }, account);
-});
-
-t.test('resets a password, which ends all sessions', async (t) => {
-  const { id, email, token } = await createUser();
-  const reset = await act('accounts/reset-password', { account: email });
-  t.equal((await me(token)).status, 401);
-  t.equal((await login(email)).status, 401);
-  t.match(await login(email, reset.password), { status: 200, body: { id } });
-  t.notOk(service.logged().includes(reset.password));
-});
-
-t.test('ends the sessions of an account, or of all', async (t) => {
-  const [one, other] = [await createUser(), await createUser()];
-  await one.newSession();
-  t.same(await act('accounts/end-sessions', { account: String(one.id) }), { ended: 2 });
-  t.same([(await me(one.token)).status, (await me(other.token)).status], [401, 200]);
-  await act('accounts/end-sessions', {});
-  t.equal((await me(other.token)).status, 401);
-});
 
 t.test('a disabled account cannot log in', async (t) => {
   const user = await createUser();
@@ -193,10 +122,10 @@ t.test('deletes accounts and posts of anyone, with their images', async (t) => {
   const [user, reader] = [await createUser(), await createUser()];
   const [one, two] = [await createPost(user, { image: picture() }), await createPost(user, { image: picture() })];
   await reader.send('POST', `/posts/like?id=${one.id}`);
-  await act('posts/delete', { id: one.id });
+  await act('posts/delete', { posts: [String(one.id)] });
   t.equal((await user.send('GET', `/posts/${one.id}`)).status, 404);
   t.equal((await user.send('GET', `/posts/${two.id}`)).status, 200);
-  await t.rejects(act('posts/delete', { id: one.id }), { code: '400' });
+  await t.rejects(act('posts/delete', { posts: [String(one.id)] }), { code: '400' });
   await act('accounts/disable', { account: user.email });
   await act('accounts/delete', { account: user.email });
   t.equal((await reader.send('GET', `/profiles/${user.id}`)).status, 404);
@@ -206,18 +135,29 @@ t.test('deletes accounts and posts of anyone, with their images', async (t) => {
 });
 
 t.test('each change is a security event that the metrics count', async (t) => {
-  const { id: accountId, email: account } = await createUser();
-  const post = await createPost({ send: (await createUser()).send });
-  const event = (name: string, command: string, more = { accountId }) => ({ event: name, ...more, command });
+  const user = await createUser();
+  const { id: accountId } = user;
+  const account = String(accountId);
+  const post = await createPost(await createUser());
+  await createPost(user);
+  await user.send('PUT', '/profiles/me', { form: { image: picture() } });
+  const email = `later-${user.email}`;
+  const event = (name: string, command: string, more: object = { accountId }) => ({ event: name, ...more, command });
   const expected: [() => Promise<unknown>, object][] = [
     [() => act('accounts/disable', { account }), event('account_disabled', 'accounts disable')],
     [() => act('accounts/enable', { account }), event('account_enabled', 'accounts enable')],
     [() => act('accounts/reset-password', { account }), event('password_changed', 'accounts reset-password')],
     [() => act('accounts/end-sessions', { account }), event('session_ended', 'accounts end-sessions')],
+    [() => act('accounts/remove-picture', { account }), event('picture_removed', 'accounts remove-picture')],
+    [
+      () => act('accounts/set-email', { account, email }),
+      event('email_changed', 'accounts set-email', { accountId, previousEmail: user.email }),
+    ],
+    [() => act('posts/delete-all', { author: account }), event('post_deleted', 'posts delete --author')],
     [() => exportArchive(account), event('account_exported', 'accounts export')],
     [() => act('accounts/delete', { account }), event('account_deleted', 'accounts delete')],
     [
-      () => act('posts/delete', { id: post.id }),
+      () => act('posts/delete', { posts: [String(post.id)] }),
       { event: 'post_deleted', accountId: post.author_id, postId: post.id, command: 'posts delete' },
     ],
   ];
@@ -227,7 +167,7 @@ t.test('each change is a security event that the metrics count', async (t) => {
     { event: 'account_created', command: 'accounts create' },
   ]);
   t.match(await metrics(), /^security_events_total\{event="account_disabled"\} [1-9]/m);
-  t.notOk(service.logged().includes(account) || service.logged().includes('grace@'));
+  t.notMatch(service.logged(), new RegExp(`${email}|grace@`), 'no present address');
 });
 
 t.test('exports everything that is stored about an account', async (t) => {
@@ -301,7 +241,7 @@ t.test('the command', async (t) => {
   const admin = (...args: string[]) => runCommand(t, ['admin', ...args], service.environment);
 
   await t.test('prints a table, lines or JSON', async (t) => {
-    const { output } = await admin('accounts', 'list', '--search', user.email);
+    const { output } = await admin('accounts', 'list', '--search', user.email, '--newest');
     t.match(output, new RegExp(`^id +username +email .*\n${user.id} +${user.username} +${user.email} .*\n$`));
     t.match((await admin('accounts', 'show', user.email)).output, new RegExp(`^username +${user.username}$`, 'm'));
     // An old version accepted such a name.
@@ -324,9 +264,11 @@ t.test('the command', async (t) => {
   await t.test('refuses bad input with one line and exit code 2', async (t) => {
     for (const args of [
       ['accounts', 'show', '@nobody'],
-      ['posts', 'delete', '9007199254740991', '--yes'],
       ['accounts', 'end-sessions'],
       ['accounts', 'create', '--name', ' ', '--username', 'x y', '--email', 'x'],
+      ['accounts', 'set-email', user.email, 'x@mailinator.com', '--yes'],
+      ['accounts', 'remove-picture', user.email, '--yes'],
+      ['accounts', 'show', 'one\ntwo'],
     ])
       t.match(await admin(...args), { code: 2, output: ONE_LINE }, args.join(' '));
   });
@@ -336,10 +278,9 @@ t.test('the command', async (t) => {
     const { id, username, email } = user;
     const question = `Delete the account @${username} (id ${id}, ${email}) with all its content?`;
     t.match(await admin(...remove), { code: 2, output: `${question} Without a terminal, confirm with --yes` });
-    const countActions = async () => Number(/^operator_actions (\d+)/m.exec(await metrics())?.[1]);
-    const before = await countActions();
     t.match(await admin(...remove, '--yes'), { code: 0, output: `Deleted account ${user.id}` });
-    t.equal(await countActions(), before + 1, 'the service counts it, whichever process has done it');
+    const rows = await act('log/list', { account: String(id), limit: 1 });
+    t.match(rows, [{ command: 'accounts delete' }], 'the service sees it, whichever process has done it');
     t.match(await admin('accounts', 'show', String(user.id)), { code: 2, output: ONE_LINE });
   });
 

@@ -61,7 +61,7 @@ t.test('a socket whose path is too long is not created, not even under a truncat
 t.test('refuses bodies that do not match the schema with one sentence, and changes nothing', async (t) => {
   const { send } = await startServer(t);
   const { email: account, id } = await service.createUser();
-  const rows: [path: string, body: unknown, message: RegExp][] = [
+  const rows: [path: string, body: object, message: RegExp][] = [
     ['accounts/disable', { account, when: 'now' }, /^must NOT have additional properties when$/],
     ['accounts/disable', {}, /^must have required property 'account'$/],
     ['accounts/disable', { account: id }, /^account must be string$/],
@@ -70,10 +70,14 @@ t.test('refuses bodies that do not match the schema with one sentence, and chang
     ['accounts/list', { limit: '5' }, /^limit must be integer$/],
     ['accounts/list', { limit: 0 }, /^limit must be >= 1$/],
     ['accounts/end-sessions', { accounts: [account] }, /^must NOT have additional properties accounts$/],
-    ['posts/delete', { id: 2 ** 53 }, /^id must be <= 9007199254740991$/],
+    ['log/list', { limit: 1, before: 2 ** 53 }, /^before must be <= 9007199254740991$/],
+    ['accounts/disable', { account, operator: '' }, /^operator must NOT have fewer than 1 characters$/],
   ];
   for (const [path, body, message] of rows) {
-    const response = await send(`/admin/${path}`, JSON.stringify(body));
+    const response = await send(
+      `/admin/${path}`,
+      JSON.stringify(Array.isArray(body) ? body : { operator: 'o', ...body }),
+    );
     t.equal(response.statusCode, 400, path);
     t.match(await json(response), { message }, path);
   }
@@ -102,7 +106,11 @@ t.test('an unexpected error is logged, and the response does not contain it', as
   const respond = async (error: Error) => {
     const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
     const server = buildControlServer({ admin: failing(error) }, log);
-    const response = await server.inject({ method: 'POST', url: '/admin/posts/show', payload: { id: 1 } });
+    const response = await server.inject({
+      method: 'POST',
+      url: '/admin/posts/show',
+      payload: { posts: ['1'], operator: 'o' },
+    });
     return [response.statusCode, response.json()];
   };
   t.same(await respond(new Error('a secret')), [500, { message: 'An unexpected error occurred: see the log' }]);
@@ -149,7 +157,7 @@ t.test('a shutdown ends a backup and idle connections', async (t) => {
   const { backup, isRunning } = endlessBackup();
   const { server, send } = await startServer(t, backup);
   const agent = new Agent({ keepAlive: true });
-  await buffer(await send('/admin/accounts/list', '{"limit":1}', {}, agent));
+  await buffer(await send('/admin/accounts/list', '{"limit":1,"operator":"o"}', {}, agent));
   const response = await send('/backup', '{}');
   await server.close();
   await until(() => !isRunning());

@@ -56,13 +56,16 @@ export const sharedLocks = (locked: LockedIds) => sql`
   from (select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key) as locks`;
 
 /**
- * Builds a query that locks an author's account, shared, and then a post, if it is the author's: a wait for the lock of another's
- * post would reveal that it exists.
+ * Builds a query that locks an author's account, shared, and then those of the posts that are the author's: a wait for the lock of
+ * another's post would reveal that it exists. It returns one row, as `sharedLocks`.
  */
-export const ownPostLocks = (author: number, post: number, mode: 'shared' | 'exclusive') => sql`
-  select pg_advisory_xact_lock_shared(2 * author_id),
-    ${mode === 'shared' ? sql`pg_advisory_xact_lock_shared` : sql`pg_advisory_xact_lock`}(2 * id + 1)
-  from posts where id = ${post} and author_id = ${author}`;
+export const ownPostLocks = (author: number, posts: readonly number[], mode: 'shared' | 'exclusive') => sql`
+  select count(*)
+  from (
+    select pg_advisory_xact_lock_shared(2 * author_id),
+      ${mode === 'shared' ? sql`pg_advisory_xact_lock_shared` : sql`pg_advisory_xact_lock`}(2 * id + 1)
+    from (select id, author_id from posts where id = any(${posts}::int8[]) and author_id = ${author} order by id) as own
+  ) as locks`;
 
 /** Takes exclusive locks. Waits while other transactions hold shared or exclusive ones. */
 export async function lockExclusive(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {

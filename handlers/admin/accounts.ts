@@ -1,24 +1,19 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { createAccount, deleteAccount } from '../../db/accounts.js';
-import {
-  type AccountDetails,
-  type AccountReference,
-  endSessions,
-  findAccountDetails,
-  listAccounts,
-  resetPassword,
-  setDisabled,
-} from '../../db/admin/accounts.js';
+import { createAccount, deleteAccount, updateAccount } from '../../db/accounts.js';
+import { ACCOUNT_ORDERS, type AccountDetails, endSessions, listAccounts } from '../../db/admin/accounts.js';
 import { exportAccount } from '../../db/admin/export.js';
+import { logAction } from '../../db/operator-log.js';
 import { routes } from '../../generated/routes.js';
 import { EMAIL_MAX_LENGTH, normalizeEmail } from '../policy/emails.js';
 import { randomPassword } from '../policy/random-password.js';
+import { logSecurityEvent } from '../security/events.js';
 import { hashPassword } from '../security/password-hashing.js';
 import { validate } from '../validation.js';
-import { type AdminContext, AdminInputError, bodyWith, id, recordChange, streamArchive } from './action.js';
+import { type AdminContext, AdminInputError, actionOf, bodyWith, schemas, streamFile } from './action.js';
+import { findAccount, noSuchAccount } from './references.js';
 
-/** An account's id, `@username` or email address. */
+/** An account's id, `@username`, email address or profile picture. */
 interface OfAccount {
   account: string;
 }
@@ -37,12 +32,14 @@ interface NewPassword extends AccountFields {
 
 /** The bodies and responses of these routes, by their paths below `/admin`. */
 export interface AccountRoutes {
-  'accounts/list': { Body: { search?: string; after?: number; limit: number }; Reply: AccountDetails[] };
+  'accounts/list': { Body: Parameters<typeof listAccounts>[1]; Reply: AccountDetails[] };
   'accounts/show': { Body: OfAccount; Reply: AccountDetails };
   'accounts/create': { Body: AccountFields; Reply: NewPassword };
   'accounts/reset-password': { Body: OfAccount; Reply: NewPassword };
   /** Without an account: the sessions of all. */
   'accounts/end-sessions': { Body: Partial<OfAccount>; Reply: { ended: number } };
+  'accounts/set-email': { Body: OfAccount & { email: string }; Reply: AccountDetails };
+  'accounts/remove-picture': { Body: OfAccount; Reply: AccountDetails };
   'accounts/disable': { Body: OfAccount; Reply: AccountDetails };
   'accounts/enable': { Body: OfAccount; Reply: AccountDetails };
   'accounts/delete': { Body: OfAccount; Reply: AccountDetails };
@@ -50,49 +47,64 @@ export interface AccountRoutes {
   'accounts/export': { Body: OfAccount; Reply: Readable };
 }
 
-const text = { type: 'string' };
-/** A text to search for. No field can contain a longer one, and folding it could take seconds. */
-const searched = { type: 'string', maxLength: EMAIL_MAX_LENGTH, pattern: '^[^\\x00]*$' };
-const ofAccount = bodyWith({ account: searched });
+const field = { type: 'string' };
+const ofAccount = bodyWith({ account: schemas.reference });
+const page = {
+  /** No field can contain a longer text, and folding it could take seconds. */
+  search: schemas.text(EMAIL_MAX_LENGTH),
+  disabled: { type: 'boolean' },
+  order: { enum: Object.keys(ACCOUNT_ORDERS) },
+  after: schemas.id,
+  limit: schemas.limit,
+};
 
 export async function accountRoutes(app: FastifyInstance, context: AdminContext): Promise<void> {
-  const { db } = context;
+  const { db, log } = context;
 
-  async function findAccount(account: string): Promise<AccountDetails> {
-    const details = await findAccountDetails(db, parseReference(account));
-    if (!details) throw noSuchAccount(account);
-    return details;
-  }
-
-  async function setAccountDisabled(request: FastifyRequest<{ Body: OfAccount }>, disabled: boolean) {
+  /** Changes an account, and logs it. Returns the account as it is afterwards. @throws AdminInputError */
+  async function change(
+    request: FastifyRequest<{ Body: OfAccount }>,
+    event: Parameters<typeof logSecurityEvent>[1],
+    change: Partial<Parameters<typeof updateAccount>[2]>,
+  ): Promise<AccountDetails> {
     const { account } = request.body;
-    const { id } = await findAccount(account);
-    if (!(await setDisabled(db, id, disabled))) throw noSuchAccount(account);
-    await recordChange(context, request, disabled ? 'account_disabled' : 'account_enabled', { accountId: id });
-    return findAccount(String(id));
+    const { id: accountId } = await findAccount(db, account);
+    const action = actionOf(request);
+    const update = await updateAccount(context, accountId, { ...change, storageMaxBytes: 0, action });
+    if (update.outcome === 'taken') throw alreadyInUse(update.field);
+    if (update.outcome !== 'updated') throw noSuchAccount(account);
+    const previousEmail = change.email && update.before.email;
+    logSecurityEvent(log, event, { accountId, previousEmail, command: action.command });
+    return findAccount(db, String(accountId));
   }
 
   app.post<AccountRoutes['accounts/list']>(
     '/accounts/list',
-    { schema: bodyWith({ search: searched, after: id, limit: { ...id, minimum: 1 } }, ['limit']) },
-    ({ body }) => listAccounts(db, body),
+    { schema: bodyWith(page, ['limit']) },
+    async ({ body }) => {
+      const { order, after } = body;
+      if (after !== undefined && (order === 'posts' || order === 'stored-bytes')) await findAccount(db, String(after));
+      return listAccounts(db, body);
+    },
   );
 
   app.post<AccountRoutes['accounts/show']>('/accounts/show', { schema: ofAccount }, ({ body }) =>
-    findAccount(body.account),
+    findAccount(db, body.account),
   );
 
   // Creates an account under the rules of registration, also while registration is closed.
   app.post<AccountRoutes['accounts/create']>(
     '/accounts/create',
-    { schema: bodyWith({ name: text, username: text, email: text }) },
+    { schema: bodyWith({ name: field, username: field, email: field }) },
     async (request) => {
-      const { name, username, email } = validateRegistration(request.body);
-      const password = randomPassword({ username, email });
-      const created = await createAccount(context, { name, username, email, passwordHash: await hash(password) });
-      if (created.outcome === 'taken') throw new AdminInputError(`${created.field}: is already in use`);
-      await recordChange(context, request, 'account_created', { accountId: created.id });
-      return { id: created.id, name, username, email, password };
+      const { name, username, email } = request.body;
+      const fields = requireValid({ name, username, email: normalizeEmail(email) });
+      const password = randomPassword(fields);
+      const action = actionOf(request);
+      const created = await createAccount(context, { ...fields, passwordHash: await hash(password) }, action);
+      if (created.outcome === 'taken') throw alreadyInUse(created.field);
+      logSecurityEvent(log, 'account_created', { accountId: created.id, command: action.command });
+      return { id: created.id, ...fields, password };
     },
   );
 
@@ -100,67 +112,83 @@ export async function accountRoutes(app: FastifyInstance, context: AdminContext)
     '/accounts/reset-password',
     { schema: ofAccount },
     async (request) => {
-      const { id, name, username, email } = await findAccount(request.body.account);
-      const password = randomPassword({ username, email });
-      if (!(await resetPassword(db, id, await hash(password)))) throw noSuchAccount(request.body.account);
-      await recordChange(context, request, 'password_changed', { accountId: id });
+      const password = randomPassword(await findAccount(db, request.body.account));
+      const newHash = await hash(password);
+      const { id, name, username, email } = await change(request, 'password_changed', { password: { hash: newHash } });
       return { id, name, username, email, password };
     },
   );
 
   app.post<AccountRoutes['accounts/end-sessions']>(
     '/accounts/end-sessions',
-    { schema: bodyWith({ account: searched }, []) },
+    { schema: bodyWith({ account: schemas.reference }, []) },
     async (request) => {
       const { account } = request.body;
-      const accountId = account === undefined ? undefined : (await findAccount(account)).id;
-      const ended = await endSessions(db, accountId);
-      await recordChange(context, request, 'session_ended', accountId === undefined ? {} : { accountId });
+      const accountId = account === undefined ? undefined : (await findAccount(db, account)).id;
+      const action = actionOf(request);
+      const ended = await endSessions(db, accountId, action);
+      logSecurityEvent(log, 'session_ended', { accountId, command: action.command });
       return { ended };
     },
   );
 
+  // Sets an email address under the rules of registration.
+  app.post<AccountRoutes['accounts/set-email']>(
+    '/accounts/set-email',
+    { schema: bodyWith({ account: schemas.reference, email: field }) },
+    (request) => {
+      const { email } = requireValid({ email: normalizeEmail(request.body.email) });
+      return change(request, 'email_changed', { email, endSessions: true });
+    },
+  );
+
+  app.post<AccountRoutes['accounts/remove-picture']>(
+    '/accounts/remove-picture',
+    { schema: ofAccount },
+    async (request) => {
+      const { account } = request.body;
+      if ((await findAccount(db, account)).picture === null)
+        throw new AdminInputError(`The account “${account}” has no picture`);
+      return change(request, 'picture_removed', { picture: null });
+    },
+  );
+
   app.post<AccountRoutes['accounts/disable']>('/accounts/disable', { schema: ofAccount }, (request) =>
-    setAccountDisabled(request, true),
+    change(request, 'account_disabled', { disabled: true, endSessions: true }),
   );
 
   app.post<AccountRoutes['accounts/enable']>('/accounts/enable', { schema: ofAccount }, (request) =>
-    setAccountDisabled(request, false),
+    change(request, 'account_enabled', { disabled: false, endSessions: true }),
   );
 
   app.post<AccountRoutes['accounts/delete']>('/accounts/delete', { schema: ofAccount }, async (request) => {
-    const details = await findAccount(request.body.account);
-    const { outcome } = await deleteAccount(context, { id: details.id });
+    const details = await findAccount(db, request.body.account);
+    const action = actionOf(request);
+    const { outcome } = await deleteAccount(context, { id: details.id, action });
     if (outcome !== 'deleted') throw noSuchAccount(request.body.account);
-    await recordChange(context, request, 'account_deleted', { accountId: details.id });
+    logSecurityEvent(log, 'account_deleted', { accountId: details.id, command: action.command });
     return details;
   });
 
   app.post<AccountRoutes['accounts/export']>('/accounts/export', { schema: ofAccount }, async (request) => {
-    const { id } = await findAccount(request.body.account);
-    await recordChange(context, request, 'account_exported', { accountId: id });
-    return streamArchive(exportAccount(context, id), request);
+    const { id: accountId } = await findAccount(db, request.body.account);
+    const action = actionOf(request);
+    await logAction(db, action, accountId);
+    logSecurityEvent(log, 'account_exported', { accountId, command: action.command });
+    return streamFile(exportAccount(context, accountId), request);
   });
 }
 
-function parseReference(account: string): AccountReference {
-  if (/^\d+$/.test(account) && Number.isSafeInteger(Number(account))) return { id: Number(account) };
-  if (account.startsWith('@')) return { username: account.slice(1) };
-  if (account.includes('@')) return { email: normalizeEmail(account) };
-  throw new AdminInputError(`“${account}” is not the id, @username or email address of an account`);
-}
-
-const noSuchAccount = (account: string) => new AdminInputError(`There is no account “${account}”`);
+const alreadyInUse = (field: string) => new AdminInputError(`${field}: is already in use`);
 
 const hash = (password: string) => hashPassword(password, { lane: 'authenticated' });
 
-/** Returns the fields as a registration would store them. @throws AdminInputError with all problems */
-function validateRegistration({ name, username, email }: AccountFields): AccountFields {
-  const fields = { name, username, email: normalizeEmail(email) };
-  // The password is missing: it is drawn for fields that are known to be valid.
-  const validation = validate(routes.register, { fields, problems: [] });
-  const problems = validation.problems.filter(({ field }) => field !== 'password');
-  if (problems.length === 0) return fields;
-  const messages = new Set(problems.map(({ field, message }) => `${field}: ${message}`));
+/** Returns these fields of an account, which a registration would accept. @throws AdminInputError with all problems */
+function requireValid<Fields extends Partial<AccountFields>>(fields: Fields): Fields {
+  // Problems of other fields do not matter: they are missing.
+  const { problems } = validate(routes.register, { fields: { ...fields }, problems: [] });
+  const own = problems.filter(({ field }) => field in fields);
+  if (own.length === 0) return fields;
+  const messages = new Set(own.map(({ field, message }) => `${field}: ${message}`));
   throw new AdminInputError([...messages].join('; '));
 }

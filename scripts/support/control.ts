@@ -11,6 +11,7 @@ import { buildControlServer, type ControlledWork, controlSocketPath } from '../.
 import { requireDatabase, withDataDirectory } from './bare-stores.js';
 import { CommandError, InUseError, UsageError } from './command-error.js';
 import { silentLog } from './silent-log.js';
+import { inOneLine } from './table.js';
 
 /** Checks that the stores can be used, and returns what a control server of this process does with them. */
 export type PrepareWork = (stores: BareStores, log: Logger) => Promise<ControlledWork>;
@@ -81,5 +82,5 @@ async function errorOf({ status, body }: ControlResponse): Promise<Error> {
   const content = await text(body);
   if (status === 404) return new CommandError('The service is of another version: restart it');
   const { message } = JSON.parse(content) as { message: string };
-  return status === 400 ? new UsageError(message) : new CommandError(message);
+  return status === 400 ? new UsageError(inOneLine(message)) : new CommandError(message);
 }

@@ -148,7 +148,7 @@ t.test('an interrupted backup leaves no backup file, and the next one succeeds',
   await t.test('kill -9 of the service', async (t) => {
     const command = backUp(t, dataDir, file);
     await killAtSize(service.child, `${file}.part`, 2 ** 20);
-    t.match(await command, { code: 1, output: 'The service ended the archive before it was complete: see its log\n' });
+    t.match(await command, { code: 1, output: 'The service did not send the whole file: see its log\n' });
     t.notOk(existsSync(file));
     t.notOk(existsSync(`${file}.part`));
     const again = await startProcess(t, { DATA_DIR: dataDir });
