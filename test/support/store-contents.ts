@@ -23,7 +23,7 @@ export async function drainOutbox({ db }: Pick<Stores, 'db'>): Promise<void> {
 /** Drains the outbox, then expects the stores to be empty. */
 export async function expectEmptyStores(t: Test, { db, graph, images }: Stores): Promise<void> {
   await drainOutbox({ db });
-  for (const table of ['accounts', 'sessions', 'posts'] as const)
+  for (const table of ['accounts', 'sessions', 'posts', 'idempotency_keys'] as const)
     t.same(await db.selectFrom(table).selectAll().execute(), [], table);
   const edges = await graph.bulk.edgesOf(await graph.bulk.personIds(0, 100_000));
   t.same(edges, { friendships: [], requests: [], likes: [] });
