@@ -3,7 +3,7 @@ import t from 'tap';
 import { createAdminActions } from '../handlers/admin/index.js';
 import { watchHashes } from './support/hashes.js';
 import type { TestResponse } from './support/http.js';
-import { parseLog } from './support/log.js';
+import { parseLog } from './support/processes.js';
 import { scrape } from './support/prometheus.js';
 import { NEW_PASSWORD, PASSWORD, startTestService, WRONG_PASSWORD } from './support/service.js';
 

@@ -1,8 +1,7 @@
 import t from 'tap';
 import { type ContractOperation, contract } from '../scripts/contract-test/client/index.js';
 import { expensiveJson, expensiveTexts } from './support/expensive-inputs.js';
-import { picture } from './support/picture.js';
-import { createPost, startTestService } from './support/service.js';
+import { createPost, picture, startTestService } from './support/service.js';
 
 /* Request bodies that are expensive to validate. */
 

@@ -1,10 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import t from 'tap';
 import { contract } from '../scripts/contract-test/client/index.js';
-import type { TestResponse } from './support/http.js';
-import { picture } from './support/picture.js';
-import { createSender } from './support/requests.js';
-import { createPost, startTestService } from './support/service.js';
+import { createSender, type TestResponse } from './support/http.js';
+import { createPost, picture, startTestService } from './support/service.js';
 import { writeBytes } from './support/wire.js';
 
 /* Requests from pages of trusted origins (CORS_ORIGINS, PUBLIC_URL) and of other origins. */

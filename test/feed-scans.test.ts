@@ -5,7 +5,7 @@ import { SLICE_POSTS } from '../db/feed.js';
 import type { BoundedQueue } from '../db/support/bounded-queue.js';
 import { ClientDisconnectedError } from '../db/support/errors.js';
 import type { PostsPage } from '../db/visible-posts.js';
-import { nextPagePath } from './support/links.js';
+import { nextPagePath } from './support/http.js';
 import { startTestService } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 import { onServices } from './support/stores.js';

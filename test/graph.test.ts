@@ -1,13 +1,10 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { changeFriendship } from '../db/friendships.js';
 import { tableGraph } from '../db/graph/tables.js';
 import type { Database, DatabaseTransaction } from '../db/postgres/index.js';
 import { migrations } from '../db/postgres/migrations/index.js';
-import { noopObserver } from '../db/support/observer.js';
-import { createWriters } from '../db/writers.js';
+import { countLikes } from './support/consistency.js';
 import { befriend, createPost, startTestService } from './support/service.js';
-import { countLikes } from './support/store-contents.js';
 import { freshStores, openTestStores } from './support/stores.js';
 
 const service = await startTestService(t);
@@ -25,15 +22,6 @@ t.test('lists omit deleted accounts before the graph is updated; requests from o
   const idsIn = async (path: string) => (await user.send('GET', path)).body.map(({ id }: { id: number }) => id);
   t.same(await idsIn('/friends'), [remainingFriend.id]);
   t.same(await idsIn('/friends/requests'), [requester.id]);
-});
-
-t.test('a friendship change reports whether the user’s own account or the other one is missing', async (t) => {
-  const { id } = await service.createUser();
-  const deleted = 999_999;
-  for (const transition of ['accept', 'decline', 'cancel', 'unfriend'] as const) {
-    t.equal(await changeFriendship(service.stores, transition, deleted, id), 'accountDeleted', transition);
-    t.equal(await changeFriendship(service.stores, transition, id, deleted), 'notFound', transition);
-  }
 });
 
 t.test('the list of friends omits a friend whose friendship ends before the profile is read', async (t) => {
@@ -74,14 +62,6 @@ t.test('deleting a post removes its likes, and a rejected like leaves nothing in
   const ids = [hidden.id, deleted.id, 9007199254740991];
   for (const id of ids) t.equal((await stranger.send('POST', `/posts/like?id=${id}`)).status, 404);
   t.same(await countLikes(graph, ids), [0, 0, 0]);
-});
-
-t.test('a batch of likes locks a limited number of accounts and posts', async (t) => {
-  const { id: user } = await service.createUser();
-  const sizes: number[] = [];
-  const { setLike } = createWriters(service.stores, { ...noopObserver, batch: (_, size) => sizes.push(size) });
-  await Promise.all(Array.from({ length: 250 }, (_, index) => setLike({ user, post: 1e9 + index, liked: true })));
-  t.ok(Math.max(...sizes) <= 100, `batches of ${sizes}`);
 });
 
 /** Ids above those of all accounts and posts. */

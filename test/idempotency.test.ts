@@ -3,8 +3,7 @@ import t from 'tap';
 import { tryLock } from '../db/postgres/locks.js';
 import type { HttpOptions } from './support/http.js';
 import { listImageNames } from './support/image-store.js';
-import { picture } from './support/picture.js';
-import { startTestService, type TestUser } from './support/service.js';
+import { picture, startTestService, type TestUser } from './support/service.js';
 import { needsServers } from './support/stores.js';
 
 const service = await startTestService(t);

@@ -6,8 +6,7 @@ import { png, samples } from '../scripts/contract-test/client/index.js';
 import { pngChunk } from '../scripts/support/png.js';
 import { pngBlob } from '../scripts/support/request.js';
 import { listImageNames, putBytes } from './support/image-store.js';
-import { picture } from './support/picture.js';
-import { createPost, startTestService, type TestUser } from './support/service.js';
+import { createPost, picture, startTestService, type TestUser } from './support/service.js';
 import { until } from './support/until.js';
 
 /* Images without bytes or references, and open files. The contract tests cover uploads and downloads, and what they leave. */

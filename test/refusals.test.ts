@@ -1,9 +1,8 @@
 import t from 'tap';
-import { picture } from './support/picture.js';
+import { drainOutbox } from './support/consistency.js';
 import { scrape } from './support/prometheus.js';
-import { createPost, startTestService, type TestUser } from './support/service.js';
+import { createPost, picture, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
-import { drainOutbox } from './support/store-contents.js';
 
 // Compares the SQL statements and the calls of other stores that requests for hidden and for missing content make. Requests that
 // do the same work also take the same time.

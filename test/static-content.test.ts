@@ -2,7 +2,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import zlib, { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { negotiateEncoding } from '../handlers/http/static-content.js';
-import { createSender } from './support/requests.js';
+import { createSender } from './support/http.js';
 import { startTestService } from './support/service.js';
 
 /* The OpenAPI document and the explorer. */

@@ -4,8 +4,8 @@ import { storeImage as storePending } from '../db/outbox/pending-images.js';
 import { migrations } from '../db/postgres/migrations/index.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { verify } from '../scripts/verify/verify.js';
+import { countLikes, idsOf } from './support/consistency.js';
 import { listImageNames } from './support/image-store.js';
-import { countLikes, idsOf } from './support/store-contents.js';
 import {
   createFixtures,
   findDifferences,
@@ -147,21 +147,4 @@ t.test('refuses stores that were moved, whose move is unfinished, or that need a
   }
   await sql`delete from kysely_migration where name = ${Object.keys(migrations).at(-1)}`.execute(stores.db);
   await t.rejects(verify(stores), { message: /run npm run migrate first/ });
-});
-
-t.test('reports progress', async (t) => {
-  const stores = await openStoresWithoutRelay(t);
-  const { account, postWithImage } = createFixtures(stores);
-  const user = await account();
-  await repeat(5, () => postWithImage(user));
-  const reports: Record<string, [done: number, total: number][]> = {};
-  const progress = (step: string, done: number, total: number) => {
-    reports[step] = [...(reports[step] ?? []), [done, total]];
-  };
-  await verify(stores, progress, 2);
-  t.same(reports, {
-    people: [[1, 1]],
-    posts: [2, 4, 5].map((done) => [done, 5]),
-    images: [2, 4, 5].map((done) => [done, 5]),
-  });
 });

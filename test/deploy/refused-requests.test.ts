@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { needsProgram } from '../support/programs.js';
+import { needsProgram } from '../support/processes.js';
 import { startTestService } from '../support/service.js';
 import { temporaryDirectory } from '../support/stores.js';
 import { createClient } from './client.js';

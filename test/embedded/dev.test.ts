@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import { collectOutput } from '../support/output.js';
+import { collectOutput } from '../support/processes.js';
 import { copyProject } from '../support/project-copy.js';
 import { freshDataDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';

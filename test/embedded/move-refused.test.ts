@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util';
 import { sql } from 'kysely';
 import t from 'tap';
 import { embeddedVariables, runMove, SHARED_VARIABLES, withBareStores } from '../support/moves.js';
-import { IN_USE, ONE_LINE, runCommand } from '../support/processes.js';
+import { IN_USE, ONE_LINE } from '../support/processes.js';
 import { startTestService } from '../support/service.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
 
@@ -142,10 +142,4 @@ t.test('waits for a store that is unavailable, and then names its side and the c
   t.equal(code, 1);
   t.match(output, /\n\nTarget: The postgres store is not available: connect ECONNREFUSED \S+\n$/);
   t.notMatch(output, 'hush');
-});
-
-t.test('reports a missing file or option', async (t) => {
-  const run = (...args: string[]) => runCommand(t, ['move/index', ...args], {});
-  t.same(await run('--to', '/nowhere/target.env'), { code: 1, output: '/nowhere/target.env does not exist\n' });
-  t.match(await run(), { code: 2, output: /^error: required option '--to <file>' not specified\n/ });
 });

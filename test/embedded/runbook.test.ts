@@ -2,9 +2,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/client/index.js';
-import { picture } from '../support/picture.js';
-import { createSender } from '../support/requests.js';
+import { createSender } from '../support/http.js';
 import { createOperator, createStepRunner, remainingCommands } from '../support/runbook.js';
+import { picture } from '../support/service.js';
 import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
 import { registerUser } from '../support/users.js';
 

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Test } from 'tap';
 import type { StoreName } from '../../db/support/errors.js';
+import { drainOutbox } from '../support/consistency.js';
 import type { HttpOptions, TestResponse } from '../support/http.js';
-import { picture } from '../support/picture.js';
-import { befriend, createPost, PASSWORD, type TestService, type TestUser } from '../support/service.js';
-import { drainOutbox } from '../support/store-contents.js';
+import { befriend, createPost, PASSWORD, picture, type TestService, type TestUser } from '../support/service.js';
 import { until } from '../support/until.js';
 
 /** A request, the stores that it needs besides PostgreSQL, and the status of its response when they are available. */

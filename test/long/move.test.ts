@@ -13,9 +13,8 @@ import {
   serverVariables,
   withBareStores,
 } from '../support/moves.js';
-import { picture } from '../support/picture.js';
 import { expectRefusedStart, IN_USE } from '../support/processes.js';
-import { startTestService, type TestUser } from '../support/service.js';
+import { picture, startTestService, type TestUser } from '../support/service.js';
 import { emptyGraph, needsServers, onServices, queryDatabase, temporaryDirectory } from '../support/stores.js';
 
 type Filled = Awaited<ReturnType<typeof fillStores>>;

@@ -1,135 +1,35 @@
 import type { OperationId } from '../../generated/types.js';
-import { claimsOf } from '../../scripts/contract-test/client/index.js';
-import { formOf, type Profile, type Session, type User } from './model.js';
-import { type Change, State } from './state.js';
-import { NO_STATUS, type Operation, type Step } from './step.js';
+import { formOf, type Profile, type User } from './model.js';
+import type { ModelOperation, Step } from './step.js';
 
-/** Passwords that meet the policy for every account. */
-const PASSWORDS = ['Quiet-Harbour-27!', 'Teal-Lantern-58?', 'Brisk-Meadow-93%'];
-
+const PASSWORD = 'Quiet-Harbour-27!';
 const WRONG_PASSWORD = 'Wrong-Turning-64$';
 
 async function register(step: Step): Promise<void> {
-  const { me } = step;
-  const send = (json: object) => step.send('POST', '/auth/register', { json, token: undefined });
-  const { known } = me.profile;
-  if (known !== null) {
-    if (!known) return;
-    const taken = step.below(2) ? { username: known.username.toUpperCase() } : { email: known.email };
-    const { username, email } = { ...newProfile(step), ...taken };
-    step.expect(await send({ name: 'A name', username, email, password: PASSWORDS[0] }), 409);
-    return;
-  }
-  const profile = newProfile(step);
-  const { name, username, email, password } = profile;
-  const created = await step.write([me.profile.changeTo(profile)], () => send({ name, username, email, password }), {
-    done: 201,
-  });
+  const { me, model } = step;
+  if (me.profile.known !== null) return;
+  const username = model.word();
+  const email = `${username}@people.example`;
+  const profile = { name: `Name ${username}`, username, email, private: false, image: null };
+  const json = { name: profile.name, username, email, password: PASSWORD };
+  const send = () => step.send('POST', '/auth/register', { json, token: undefined });
+  const created = await step.write([me.profile.changeTo(profile)], send, { done: 201 });
   if (created) me.id = created.body.id;
-}
-
-function newProfile(step: Step): Profile {
-  const username = step.model.word();
-  const password = step.pickOne(PASSWORDS) ?? '';
-  return {
-    name: `Name ${username}`,
-    username,
-    email: `${username}@people.example`,
-    password,
-    private: false,
-    image: null,
-  };
 }
 
 async function login(step: Step): Promise<void> {
   const { me } = step;
   const { known } = me.profile;
-  if (!known) return;
-  if (step.below(8) === 0) {
-    step.expect(await sendLogin(step, { ...known, password: WRONG_PASSWORD }, 'another device'), 401);
-    return;
-  }
-  await createSession(step, known);
+  if (known) step.expect(await logIn(step, known.email), 200);
 }
 
-/** Logs in. Returns the token of the new session, or undefined if the outcome is unknown or 401. */
-export async function createSession(step: Step, { email, password }: Pick<Profile, 'email' | 'password'>) {
-  const { me, model } = step;
-  const session: Session = { token: undefined, device: `device ${model.word()}`, alive: new State(false) };
-  me.sessions.push(session);
-  const response = await step.write(
-    [session.alive.changeTo(true)],
-    () => sendLogin(step, { email, password }, session.device),
-    { done: 200, refused: me.profile.isWritable ? [] : [401] },
-  );
-  if (response) Object.assign(session, { token: response.body.token });
-  if (response) me.id ??= response.body.id;
-  return response?.body.token as string | undefined;
-}
-
-const sendLogin = (step: Step, { email, password }: { email: string; password: string }, device: string) =>
-  step.send('POST', '/auth/login', { json: { email, password }, headers: { 'User-Agent': device }, token: undefined });
-
-/** Returns an operation that reads the user's own account, sometimes with the token of an ended session, which returns 401. */
-const readAccount =
-  (path: string): Operation =>
-  async (step) => {
-    const { me } = step;
-    const ended = step.pickOne(me.sessions.filter(({ token, alive }) => token && alive.known === false));
-    if (ended?.token && step.below(4) === 0) {
-      step.expect(await step.send('GET', path, { token: ended.token }), 401);
-      return;
-    }
-    const reply = await step.send('GET', path);
-    step.expect(reply, 200);
-    const { response, since } = reply;
-    const emails = me.profile.spansSince(since).map(({ value }) => value?.email);
-    if (response && !emails.includes(response.body.email))
-      step.fail(response, `the email should be ${emails.join(' or ')}`);
-  };
-
-async function logout(step: Step): Promise<void> {
-  const token = step.token();
-  const session = step.me.sessions.find((session) => session.token === token);
-  if (!token || !session) return;
-  const outcomes = { done: 200 };
-  await step.write([session.alive.changeTo(false)], () => step.send('POST', '/auth/logout', { token }), outcomes);
-}
-
-async function listSessions(step: Step): Promise<void> {
+/** Logs in. The session is used from then on. Returns the response, which is undefined if the outcome is unknown. */
+export async function logIn(step: Step, email: string) {
   const { me } = step;
-  const token = step.token();
-  if (!token) return;
-  const { response, since } = await step.send('GET', '/auth/sessions', { token });
-  if (!response) return;
-  const devices = new Set<string>(response.body.map((session: { device_name: string }) => session.device_name));
-  for (const session of me.sessions) {
-    const alive = session.alive.valuesSince(since);
-    const wrong = alive.every((value) => value !== devices.has(session.device));
-    if (wrong) step.fail(response, `${session.device} should ${alive[0] ? '' : 'not '}be listed`);
-    devices.delete(session.device);
-  }
-  if (devices.size > 0) step.fail(response, 'unknown sessions are listed');
-  for (const { id, current } of response.body)
-    if (current !== (id === claimsOf(token).jti)) step.fail(response, 'current is wrong');
-}
-
-async function deleteOtherSessions(step: Step): Promise<void> {
-  const token = step.token();
-  if (!token) return;
-  const others = step.me.sessions.filter((session) => session.token !== token);
-  const changes = others.map(({ alive }) => alive.changeTo(false));
-  await step.write(changes, () => step.send('DELETE', '/auth/sessions', { token }), { done: 200 });
-}
-
-async function deleteSession(step: Step): Promise<void> {
-  const session = step.pickOne(step.me.sessions.filter(({ token }) => token));
-  if (!session?.token) return;
-  const id = claimsOf(session.token).jti;
-  const alive = session.alive.known;
-  if (alive === undefined) return;
-  const outcomes = { done: alive ? 200 : 404 };
-  await step.write([session.alive.changeTo(false)], () => step.send('DELETE', `/auth/sessions/${id}`), outcomes);
+  const json = { email, password: PASSWORD };
+  const reply = await step.send('POST', '/auth/login', { json, token: undefined });
+  if (reply.status === 200) Object.assign(me, { token: reply.response?.body.token, id: reply.response?.body.id });
+  return reply;
 }
 
 async function getOwnProfile(step: Step): Promise<void> {
@@ -144,7 +44,6 @@ async function updateProfile(step: Step): Promise<void> {
   if (!known || !me.profile.isWritable) return;
   const word = model.word();
   const tag = `picture ${word}`;
-  const password = PASSWORDS[(PASSWORDS.indexOf(known.password) + 1) % PASSWORDS.length] ?? '';
   const privacy = { private: !known.private };
   const possibleChanges: Partial<Profile>[] = [
     privacy,
@@ -155,30 +54,23 @@ async function updateProfile(step: Step): Promise<void> {
     { image: tag },
     { image: tag, ...privacy },
     { image: null },
-    { password },
-    {},
   ];
-  const changed = step.pickOne(possibleChanges) ?? {};
-  const isValid = Object.keys(changed).length > 0;
-  const { image, ...fields } = isValid ? changed : { password };
-  const current_password = isValid ? known.password : WRONG_PASSWORD;
-  const form = formOf({ ...fields, ...(fields.password && { current_password }) }, image);
-  const next: Profile = { ...known, ...changed };
-  const changes: Change[] = [me.profile.changeTo(next)];
-  if (changed.password) changes.push(...me.sessions.map(({ alive }) => alive.changeTo(false)));
-  const outcomes = isValid ? { done: 200 } : { done: NO_STATUS, refused: [401] };
+  const { image, ...fields } = step.pickOne(possibleChanges) ?? {};
+  const form = formOf(fields, image);
+  const next: Profile = { ...known, ...fields, ...(image !== undefined && { image }) };
   const needs = 'image' in form ? (['images'] as const) : [];
-  const response = await step.write(changes, () => step.send('PUT', '/profiles/me', { form, needs }), outcomes);
+  const send = () => step.send('PUT', '/profiles/me', { form, needs });
+  const response = await step.write([me.profile.changeTo(next)], send, { done: 200 });
   if (response) model.learnLink(response.body.profile_link, next.image);
 }
 
 async function deleteAccount(step: Step): Promise<void> {
-  const { me, model, client } = step;
+  const { me, model, actor } = step;
   const { known } = me.profile;
   if (!known || !me.profile.isWritable) return;
   // Most attempts use a wrong password, because most accounts must survive.
   const succeeds = step.below(3) === 0;
-  const json = { password: succeeds ? known.password : WRONG_PASSWORD };
+  const json = { password: succeeds ? PASSWORD : WRONG_PASSWORD };
   const send = () => step.send('DELETE', '/profiles/me', { json });
   if (!succeeds) {
     step.expect(await send(), 401);
@@ -186,15 +78,11 @@ async function deleteAccount(step: Step): Promise<void> {
   }
   const posts = model.posts.filter(({ author }) => author === me);
   const likes = model.posts.flatMap(({ likes }) => likes.get(me) ?? []);
-  const changes = [
-    me.profile.changeTo(null),
-    ...me.sessions.map(({ alive }) => alive.changeTo(false)),
-    ...posts.map(({ content }) => content.changeTo(null)),
-  ];
+  const changes = [me.profile.changeTo(null), ...posts.map(({ content }) => content.changeTo(null))];
   const response = await step.write(changes, send, { done: 200 });
   // The graph is updated after the response, so both values are possible for a while.
   if (response) for (const like of likes) like.add(false);
-  if (response) client.user = model.addUser();
+  if (response) actor.user = model.addUser();
 }
 
 /** Returns a random user with a known id, who may be the current user or no longer have an account. */
@@ -213,7 +101,7 @@ async function getProfile(step: Step): Promise<void> {
 
 /** Returns an operation that requests one of the last 20 links that responses contained, whether or not it is still valid. */
 export const getImage =
-  (prefix: string): Operation =>
+  (prefix: string): ModelOperation =>
   async (step) => {
     const link = step.pickOne([...step.model.tags.keys()].filter((link) => link.startsWith(prefix)).slice(-20));
     if (!link) return;
@@ -224,15 +112,9 @@ export const getImage =
 export const accounts = {
   register,
   login,
-  getCurrentAccount: readAccount('/auth/me'),
-  verifySession: readAccount('/auth/verify'),
-  logout,
-  listSessions,
-  deleteOtherSessions,
-  deleteSession,
   getOwnProfile,
   updateProfile,
   deleteAccount,
   getProfile,
   getProfileImage: getImage('/profiles/image/'),
-} satisfies Partial<Record<OperationId, Operation>>;
+} satisfies Partial<Record<OperationId, ModelOperation>>;

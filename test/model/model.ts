@@ -6,17 +6,9 @@ export interface Profile {
   name: string;
   username: string;
   email: string;
-  password: string;
   private: boolean;
   /** The tag of its bytes, see `imageOf`. */
   image: string | null;
-}
-
-export interface Session {
-  /** Undefined if the response to the login was lost. */
-  token: string | undefined;
-  device: string;
-  alive: State<boolean>;
 }
 
 export interface User {
@@ -25,7 +17,8 @@ export interface User {
   id: number | undefined;
   /** Null if the account does not exist. */
   profile: State<Profile | null>;
-  sessions: Session[];
+  /** The token of a session, which ends with the account. */
+  token: string | undefined;
 }
 
 export interface Content {
@@ -35,7 +28,7 @@ export interface Content {
   image: string | null;
 }
 
-export interface Post {
+export interface ModelPost {
   author: User;
   id: number | undefined;
   createdAt: string | undefined;
@@ -45,13 +38,13 @@ export interface Post {
 }
 
 /** The relation of two users; a request has the label of its sender. */
-export type Relation = 'none' | 'friends' | `requested by ${string}`;
+export type UserRelation = 'none' | 'friends' | `requested by ${string}`;
 
 /** The state that follows from the contract and from the responses to one group of users. */
 export class Model {
   readonly users: User[] = [];
-  readonly posts: Post[] = [];
-  readonly #relations = new Map<string, State<Relation>>();
+  readonly posts: ModelPost[] = [];
+  readonly #relations = new Map<string, State<UserRelation>>();
   /** The tags of images by link, as far as responses have shown them. */
   readonly tags = new Map<string, string>();
   /** The beginning of every word, to distinguish the data of this model from that of others. */
@@ -66,24 +59,24 @@ export class Model {
 
   addUser(): User {
     const profile = new State<Profile | null>(null);
-    const user = { label: this.word(), id: undefined, profile, sessions: [] };
+    const user = { label: this.word(), id: undefined, profile, token: undefined };
     this.users.push(user);
     return user;
   }
 
-  addPost(author: User): Post {
+  addPost(author: User): ModelPost {
     const content = new State<Content | null>(null);
     const post = { author, id: undefined, createdAt: undefined, content, likes: new Map() };
     this.posts.push(post);
     return post;
   }
 
-  relation(one: User, other: User): State<Relation> {
+  relation(one: User, other: User): State<UserRelation> {
     const key = [one.label, other.label].sort().join();
-    return getOrCreate(this.#relations, key, () => new State<Relation>('none'));
+    return getOrCreate(this.#relations, key, () => new State<UserRelation>('none'));
   }
 
-  like(user: User, post: Post): State<boolean> {
+  like(user: User, post: ModelPost): State<boolean> {
     return getOrCreate(post.likes, user, () => new State(false));
   }
 
@@ -113,7 +106,7 @@ export class Model {
   }
 
   /** Returns whether a post certainly existed, and was visible to the viewer, at `time` and later. */
-  isCertainlyVisible(viewer: User, { author, content }: Post, time: number): boolean {
+  isCertainlyVisible(viewer: User, { author, content }: ModelPost, time: number): boolean {
     return certainlyExists(content, time) && this.visibility(viewer, author, time).certain;
   }
 
@@ -140,7 +133,7 @@ export class Model {
    * Returns the bounds of the like count at `time` or later. Likes of deleted accounts are removed with a delay. A list may read
    * a post just before its deletion, and its likes just after.
    */
-  likeCount(post: Post, time: number): { min: number; max: number } {
+  likeCount(post: ModelPost, time: number): { min: number; max: number } {
     let [min, max] = [0, 0];
     const exists = certainlyExists(post.content, time);
     for (const [user, like] of post.likes) {

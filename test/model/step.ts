@@ -14,8 +14,8 @@ type Reply = { since: number; checker: ViewChecker } & (
   | { response?: undefined; status: 'unknown' }
 );
 
-/** A sequential client. It has one user at a time. */
-export interface Client {
+/** A client of the service, which sends one request at a time. It has one user at a time. */
+export interface Actor {
   user: User;
 }
 
@@ -33,19 +33,16 @@ export const NO_STATUS = -1;
 export class Step {
   readonly me: User;
   readonly #nextInteger: () => number;
-  #token: string | undefined;
 
   constructor(
     readonly model: Model,
-    readonly client: Client,
+    readonly actor: Actor,
     readonly operation: OperationId,
     seed: number,
     readonly fixture: ServiceFixture,
   ) {
-    this.me = client.user;
+    this.me = actor.user;
     this.#nextInteger = mulberry32(seed);
-    // Chosen now, because a write may make the session uncertain.
-    this.token();
   }
 
   /** Returns a random integer from 0 to `limit` - 1. */
@@ -57,16 +54,10 @@ export class Step {
     return values[this.below(values.length || 1)];
   }
 
-  /** Returns a token that is certainly valid, always the same one, or undefined if there is none. */
-  token(): string | undefined {
-    this.#token ??= this.pickOne(this.me.sessions.filter(({ token, alive }) => token && alive.known === true))?.token;
-    return this.#token;
-  }
-
   /** Sends a request, with the user's own token if there is one. */
   async send(method: string, path: string, request: StepRequest = {}): Promise<Reply> {
     const { needs = [], token: given, ...options } = request;
-    const token = 'token' in request ? given : this.token();
+    const token = 'token' in request ? given : this.me.token;
     const since = tick();
     const response = await this.fixture.send(method, path, { ...options, ...(token !== undefined && { token }) });
     const outcome = response ? `${response.status} ${describe(response.body)}` : 'no response';
@@ -117,4 +108,5 @@ export class Step {
 
 const describe = (body: unknown): string => shorten(maskSecrets(JSON.stringify(body) ?? ''), 400);
 
-export type Operation = (step: Step) => Promise<void>;
+/** Sends one request, or a few, and checks the responses. */
+export type ModelOperation = (step: Step) => Promise<void>;

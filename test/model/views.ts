@@ -1,5 +1,13 @@
 import type { TestResponse } from '../support/http.js';
-import { type Content, certainlyExists, imageOf, type Model, type Post, type Profile, type User } from './model.js';
+import {
+  type Content,
+  certainlyExists,
+  imageOf,
+  type Model,
+  type ModelPost,
+  type Profile,
+  type User,
+} from './model.js';
 import { ModelMismatchError } from './state.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: every body was validated against the contract.
@@ -20,7 +28,7 @@ export class ViewChecker {
   #atLeastSince = (time: number) => Math.max(time, this.since);
 
   /** Checks a post of a response. Returns undefined if another test run created it. */
-  checkPost(body: Body): Post | undefined {
+  checkPost(body: Body): ModelPost | undefined {
     const { model, viewer, since } = this;
     const author = model.findUser(body.author_id);
     const post = this.#postOf(body, author);
@@ -44,11 +52,11 @@ export class ViewChecker {
   }
 
   /** Finds a post by its id or, if the response to its creation was lost, by its unique title. */
-  #postOf(body: Body, author: User | undefined): Post | undefined {
+  #postOf(body: Body, author: User | undefined): ModelPost | undefined {
     const { posts } = this.model;
     const known = posts.find(({ id }) => id === body.id);
     if (!author && !known) return undefined;
-    const matchesByTitle = (post: Post) =>
+    const matchesByTitle = (post: ModelPost) =>
       post.id === undefined && post.content.spansSince(this.since).some(({ value }) => value?.title === body.title);
     const post = known ?? posts.find(matchesByTitle) ?? fail('this post was never created', body);
     if (post.author !== author) fail('the author is wrong', body);
@@ -64,7 +72,7 @@ export class ViewChecker {
    * @param isLastPage whether the list has no further pages
    * @param isListed whether a post belongs to the list
    */
-  checkPosts(bodies: readonly Body[], isLastPage: boolean, isListed: (post: Post) => boolean): void {
+  checkPosts(bodies: readonly Body[], isLastPage: boolean, isListed: (post: ModelPost) => boolean): void {
     for (const [index, body] of bodies.entries()) {
       const before = bodies[index - 1];
       if (before && !isNewer(before, body)) fail('the posts are not sorted from newest to oldest', [before, body]);

@@ -5,9 +5,8 @@ import type { Test } from 'tap';
 import { type BareStores, openBareStores } from '../../db/stores/index.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { samples } from '../../scripts/contract-test/client/index.js';
-import type { HttpOptions } from './http.js';
+import { createSender, type HttpOptions } from './http.js';
 import { runCommand } from './processes.js';
-import { createSender } from './requests.js';
 import { befriend, createPost, startTestService, type TestService, type TestUser } from './service.js';
 import { emptyGraph, freshDataDirectory, freshStores, silentLog, temporaryDirectory } from './stores.js';
 

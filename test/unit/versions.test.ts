@@ -7,7 +7,6 @@ import { parse } from 'yaml';
 import { compare, RELEASED_FILE } from '../../scripts/versions/compare.js';
 import { isOasdiffBuilt } from '../../scripts/versions/oasdiff.js';
 import { versionProblem } from '../../scripts/versions/version-problem.js';
-import { runCommand } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is changed freely.
@@ -23,11 +22,8 @@ async function writeChanged(t: Test, change: (document: Document) => void): Prom
 }
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-const deprecate = (sunset?: string) => (document: Document) => {
-  const operation = document.paths['/auth/verify'].get;
-  operation.deprecated = true;
-  if (sunset) operation['x-sunset'] = sunset;
-};
+const deprecate = (sunset: string) => (document: Document) =>
+  Object.assign(document.paths['/auth/verify'].get, { deprecated: true, 'x-sunset': sunset });
 
 /**
  * Changes by their kind. Of the breaking ones, oasdiff reports the removed field by default, and the deprecations because of an
@@ -39,22 +35,15 @@ const CHANGES: Record<'breaking' | 'adding' | 'none', Record<string, (document: 
       delete schemas.Post.properties.like_count;
       schemas.Post.required = schemas.Post.required.filter((name: string) => name !== 'like_count');
     },
-    'another pattern': ({ components: { schemas } }) => {
-      schemas.Password.pattern = '^.+$';
-    },
     'a public operation requires credentials': ({ paths }) => {
       paths['/auth/login'].post.security = [{ bearerAuth: [] }];
     },
     'a public operation requires the default credentials': ({ paths }) => {
       delete paths['/auth/login'].post.security;
     },
-    'an operation is deprecated without a sunset': deprecate(),
     'an operation is deprecated with a sunset that is too soon': deprecate(inDays(100)),
   },
   adding: {
-    'an optional field of a body': ({ components: { schemas } }) => {
-      schemas.Registration.properties.birthday = { type: 'string' };
-    },
     'an operation': ({ paths }) => {
       const { get } = paths['/auth/verify'];
       paths['/auth/whoami'] = { get: { ...get, operationId: 'whoAmI' } };
@@ -85,14 +74,6 @@ for (const [kind, cases] of Object.entries(CHANGES)) {
     }
   });
 }
-
-t.test('the command prints breaking changes and fails', needsOasdiff, async (t) => {
-  const changed = await writeChanged(t, ({ paths }) => delete paths['/auth/verify']);
-  const { code, output } = await runCommand(t, ['versions/index', changed], { TOOLS_DIR: process.env.TOOLS_DIR });
-  t.equal(code, 1);
-  t.match(output, /^breaking {2}GET \/auth\/verify: /m);
-  t.match(output, 'need a new major version');
-});
 
 t.test('the version matches the changes', async (t) => {
   const breaking = [{ description: '', location: '', breaking: true }];
