@@ -5,7 +5,7 @@ import t from 'tap';
 import { samples } from '../../scripts/contract-test/client/index.js';
 import { startProcess } from '../support/processes.js';
 import { freshStores, temporaryDirectory } from '../support/stores.js';
-import { type Client, clients, nameOf } from './generators.js';
+import { clients, type GeneratedClient, nameOf } from './generators.js';
 import { compile, generate, prepare, runScenario } from './make.js';
 
 /*
@@ -18,7 +18,7 @@ import { compile, generate, prepare, runScenario } from './make.js';
 t.setTimeout(0);
 
 const { only } = parseArgs({ options: { only: { type: 'string', multiple: true, default: [] } } }).values;
-const matches = (client: Client, name: string) => nameOf(client) === name || client.language.name === name;
+const matches = (client: GeneratedClient, name: string) => nameOf(client) === name || client.language.name === name;
 const names = new Set(clients.flatMap((client) => [client.language.name, nameOf(client)]));
 const unknown = only.filter((name) => !names.has(name));
 if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(', ')}. Known: ${[...names].join(', ')}`);

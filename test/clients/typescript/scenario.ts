@@ -19,7 +19,7 @@ export interface Post {
 }
 
 /** The operations of the scenario, which each client implements with the functions of its generator. */
-export interface Client {
+export interface ScenarioClient {
   register(registration: {
     name: string;
     username: string;
@@ -43,7 +43,7 @@ export interface Client {
 }
 
 /** Creates a client that sends the token, if there is one. */
-export type Connect = (baseUrl: string, token?: string) => Client;
+export type Connect = (baseUrl: string, token?: string) => ScenarioClient;
 
 const PASSWORD = 'Quiet-Harbour-27!';
 
