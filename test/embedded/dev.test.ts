@@ -45,16 +45,14 @@ t.test('dev restarts the service after changes, and ends it when its terminal cl
   const untilTitled = (title: string) => until(async () => (await get('API', '/openapi.json'))?.info.title === title);
   await untilTitled('Social posting service');
 
-  // The watcher must not lose a file that has been replaced before.
   await replaceIn('openapi.yaml', 'title: Social posting service', 'title: Another title');
   await untilTitled('Another title');
   t.match(output(), /^Wrote generated\/openapi\.json\b.*\.$/m);
-  await replaceIn('openapi.yaml', 'title: Another title', 'title: A third title');
-  await untilTitled('A third title');
 
   const untilAlive = (status: string) => until(async () => (await get('Operations', '/livez'))?.status === status);
   await replaceIn('handlers/http/ops.ts', "{ status: 'ok' }", "{ status: 'changed' }");
   await untilAlive('changed');
+  // The watcher must not lose a file that has been replaced before.
   await replaceIn('handlers/http/ops.ts', "{ status: 'changed' }", "{ status: 'changed again' }");
   await untilAlive('changed again');
 
@@ -74,15 +72,5 @@ t.test('dev restarts the service after changes, and ends it when its terminal cl
   const exited = once(child, 'exit');
   child.kill('SIGHUP');
   t.same(await exited, [0, null]);
-  t.equal(await get('Operations', '/livez'), undefined);
-});
-
-t.test('the service ends when the dev command is killed', async (t) => {
-  const { child, get } = await startDev(t);
-  await until(async () => (await get('Operations', '/livez')) !== undefined);
-  // The output closes when the last process that writes to it has ended: the service.
-  const closed = once(child, 'close');
-  child.kill('SIGKILL');
-  await closed;
   t.equal(await get('Operations', '/livez'), undefined);
 });

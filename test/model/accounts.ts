@@ -5,28 +5,26 @@ import type { ModelOperation, Step } from './step.js';
 const PASSWORD = 'Quiet-Harbour-27!';
 const WRONG_PASSWORD = 'Wrong-Turning-64$';
 
+const emailOf = ({ label }: User) => `${label}@people.example`;
+
 async function register(step: Step): Promise<void> {
-  const { me, model } = step;
+  const { me } = step;
   if (me.profile.known !== null) return;
-  const username = model.word();
-  const email = `${username}@people.example`;
-  const profile = { name: `Name ${username}`, username, email, private: false, image: null };
-  const json = { name: profile.name, username, email, password: PASSWORD };
+  const profile = { private: false, image: null };
+  const json = { name: me.label, username: me.label, email: emailOf(me), password: PASSWORD };
   const send = () => step.send('POST', '/auth/register', { json, token: undefined });
   const created = await step.write([me.profile.changeTo(profile)], send, { done: 201 });
   if (created) me.id = created.body.id;
 }
 
 async function login(step: Step): Promise<void> {
-  const { me } = step;
-  const { known } = me.profile;
-  if (known) step.expect(await logIn(step, known.email), 200);
+  if (step.me.profile.known) step.expect(await logIn(step), 200);
 }
 
 /** Logs in. The session is used from then on. Returns the response, which is undefined if the outcome is unknown. */
-export async function logIn(step: Step, email: string) {
+export async function logIn(step: Step) {
   const { me } = step;
-  const json = { email, password: PASSWORD };
+  const json = { email: emailOf(me), password: PASSWORD };
   const reply = await step.send('POST', '/auth/login', { json, token: undefined });
   if (reply.status === 200) Object.assign(me, { token: reply.response?.body.token, id: reply.response?.body.id });
   return reply;
@@ -42,15 +40,11 @@ async function updateProfile(step: Step): Promise<void> {
   const { me, model } = step;
   const { known } = me.profile;
   if (!known || !me.profile.isWritable) return;
-  const word = model.word();
-  const tag = `picture ${word}`;
+  const tag = `picture ${model.word()}`;
   const privacy = { private: !known.private };
   const possibleChanges: Partial<Profile>[] = [
     privacy,
     privacy,
-    { name: word },
-    { username: word, name: `N ${word}` },
-    { email: `${word}@people.example` },
     { image: tag },
     { image: tag, ...privacy },
     { image: null },
@@ -77,11 +71,8 @@ async function deleteAccount(step: Step): Promise<void> {
     return;
   }
   const posts = model.posts.filter(({ author }) => author === me);
-  const likes = model.posts.flatMap(({ likes }) => likes.get(me) ?? []);
   const changes = [me.profile.changeTo(null), ...posts.map(({ content }) => content.changeTo(null))];
   const response = await step.write(changes, send, { done: 200 });
-  // The graph is updated after the response, so both values are possible for a while.
-  if (response) for (const like of likes) like.add(false);
   if (response) actor.user = model.addUser();
 }
 

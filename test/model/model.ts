@@ -3,15 +3,13 @@ import { samples } from '../../scripts/contract-test/client/index.js';
 import { ModelMismatchError, State } from './state.js';
 
 export interface Profile {
-  name: string;
-  username: string;
-  email: string;
   private: boolean;
   /** The tag of its bytes, see `imageOf`. */
   image: string | null;
 }
 
 export interface User {
+  /** Also the username. */
   label: string;
   /** Undefined until a response contains it. */
   id: number | undefined;
@@ -34,7 +32,6 @@ export interface ModelPost {
   createdAt: string | undefined;
   /** Null if the post does not exist. */
   content: State<Content | null>;
-  likes: Map<User, State<boolean>>;
 }
 
 /** The relation of two users; a request has the label of its sender. */
@@ -66,18 +63,16 @@ export class Model {
 
   addPost(author: User): ModelPost {
     const content = new State<Content | null>(null);
-    const post = { author, id: undefined, createdAt: undefined, content, likes: new Map() };
+    const post = { author, id: undefined, createdAt: undefined, content };
     this.posts.push(post);
     return post;
   }
 
   relation(one: User, other: User): State<UserRelation> {
     const key = [one.label, other.label].sort().join();
-    return getOrCreate(this.#relations, key, () => new State<UserRelation>('none'));
-  }
-
-  like(user: User, post: ModelPost): State<boolean> {
-    return getOrCreate(post.likes, user, () => new State(false));
+    const relation = this.#relations.get(key) ?? new State<UserRelation>('none');
+    this.#relations.set(key, relation);
+    return relation;
   }
 
   findUser(id: number): User | undefined {
@@ -128,21 +123,6 @@ export class Model {
     for (const [link, known] of this.tags) if (known === tag) return link;
     return undefined;
   }
-
-  /**
-   * Returns the bounds of the like count at `time` or later. Likes of deleted accounts are removed with a delay. A list may read
-   * a post just before its deletion, and its likes just after.
-   */
-  likeCount(post: ModelPost, time: number): { min: number; max: number } {
-    let [min, max] = [0, 0];
-    const exists = certainlyExists(post.content, time);
-    for (const [user, like] of post.likes) {
-      const likes = like.valuesSince(time);
-      if (likes.includes(true)) max += 1;
-      if (exists && certainlyExists(user.profile, time) && !likes.includes(false)) min += 1;
-    }
-    return { min, max };
-  }
 }
 
 /** Returns whether an account or post certainly existed at `time` and later. */
@@ -159,10 +139,4 @@ export function formOf(fields: Record<string, string | boolean>, tag?: string | 
   const texts = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
   if (tag === null) return { ...texts, remove_image: 'true' };
   return tag === undefined ? texts : { ...texts, image: new Blob([imageOf(tag)], { type: 'image/png' }) };
-}
-
-function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const value = map.get(key) ?? make();
-  map.set(key, value);
-  return value;
 }

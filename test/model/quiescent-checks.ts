@@ -3,7 +3,7 @@ import { nextPagePath } from '../support/http.js';
 import { logIn } from './accounts.js';
 import type { ServiceFixture } from './fixture.js';
 import { friends } from './friends.js';
-import type { Model, Profile, User } from './model.js';
+import type { Model, User } from './model.js';
 import { expectedPostStatuses } from './posts.js';
 import { tick } from './state.js';
 import { Step } from './step.js';
@@ -18,25 +18,20 @@ export async function readAll(model: Model, fixture: ServiceFixture): Promise<vo
   for (const user of model.users) await resolvePosts(stepOf(user, 'listOwnPosts'));
   const existing = model.users.filter(({ profile }) => profile.known);
   for (const user of existing) await resolveRelations(stepOf(user, 'listFriends'));
-  for (const user of existing) await resolveLikes(stepOf(user, 'getPost'));
   for (const user of existing) await checkAll(stepOf(user, 'listPosts'));
 }
 
-/** Finds the state of an account by trying the possible email addresses and reading the profile. */
+/** Finds the state of an account by logging in and reading the profile. */
 async function resolveProfile(step: Step): Promise<void> {
   const { me, model } = step;
   if (me.profile.current.length > 1) {
-    const profiles = me.profile.current.filter((profile): profile is Profile => profile !== null);
-    for (const { email } of profiles) await logIn(step, email);
-    const { response } = await step.send('GET', '/auth/me');
-    const shown = response?.status === 200 ? (await step.send('GET', '/profiles/me')).response?.body : undefined;
-    const found = profiles.find(
-      (profile) => shown && profile.email === response?.body.email && showsProfile(model, profile, shown),
-    );
+    const { status } = await logIn(step);
+    const shown = status === 200 ? (await step.send('GET', '/profiles/me')).response?.body : undefined;
+    const found = me.profile.current.find((profile) => profile && shown && showsProfile(model, profile, shown));
     me.profile.narrow((value) => value === (found ?? null), `${me.label} has read ${JSON.stringify(shown)}`);
     if (found) model.learnLink(shown.profile_link, found.image);
   }
-  if (me.profile.known && !me.token) step.expect(await logIn(step, me.profile.known.email), 200);
+  if (me.profile.known && !me.token) step.expect(await logIn(step), 200);
 }
 
 async function resolvePosts(step: Step): Promise<void> {
@@ -91,17 +86,6 @@ async function resolveRelations(step: Step): Promise<void> {
 
 const readIds = async (step: Step, path: string): Promise<(number | undefined)[]> =>
   (await step.send('GET', path)).response?.body.map(({ id }: { id: number }) => id);
-
-async function resolveLikes(step: Step): Promise<void> {
-  const { me, model } = step;
-  for (const post of model.posts) {
-    const like = model.like(me, post);
-    if (like.current.length < 2 || Date.now() < like.uncertainUntil || !post.content.known) continue;
-    const { response } = await step.send('GET', `/posts/${post.id}`);
-    if (response?.status === 200)
-      like.narrow((value) => value === response.body.liked_by_me, `${me.label} has read the post`);
-  }
-}
 
 /** Reads everything that a user may see, and recent content that the user may not see. */
 async function checkAll(step: Step): Promise<void> {

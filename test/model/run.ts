@@ -49,7 +49,6 @@ const weights: Partial<Record<ModeledOperation, number>> = {
   createPost: 5,
   updateProfile: 5,
   editPost: 3,
-  likePost: 4,
   listPosts: 3,
   sendFriendRequest: 4,
   acceptFriendRequest: 6,

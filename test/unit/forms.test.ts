@@ -18,7 +18,7 @@ import { sendByHttp } from '../support/http.js';
 import { until } from '../support/until.js';
 import { nextAcceptedSocket, openConnection } from '../support/wire.js';
 
-/* Covers what test/bodies.test.ts and the rules `uploads.*` and `bodies.*` do not: temporary files, chunks, rare forms. */
+/* Covers what the rules `uploads.*` and `bodies.*` do not: temporary files, chunks, rare forms. */
 
 const fieldTypes: Record<string, FieldType> = {
   title: 'string',
