@@ -1,8 +1,11 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import { changeFriendship } from '../db/friendships.js';
 import { tableGraph } from '../db/graph/tables.js';
 import type { Database, DatabaseTransaction } from '../db/postgres/index.js';
 import { migrations } from '../db/postgres/migrations/index.js';
+import { noopObserver } from '../db/support/observer.js';
+import { createWriters } from '../db/writers.js';
 import { countLikes } from './support/consistency.js';
 import { befriend, createPost, startTestService } from './support/service.js';
 import { freshStores, openTestStores } from './support/stores.js';
@@ -36,6 +39,21 @@ t.test('the list of friends omits a friend whose friendship ends before the prof
     },
   });
   t.same((await user.send('GET', '/friends')).body, []);
+});
+
+t.test('a friendship change reports whether the user’s own account or the other one is missing', async (t) => {
+  const { id } = await service.createUser();
+  const deleted = 999_999;
+  t.equal(await changeFriendship(service.stores, 'accept', deleted, id), 'accountDeleted');
+  t.equal(await changeFriendship(service.stores, 'accept', id, deleted), 'notFound');
+});
+
+t.test('a batch of likes locks a limited number of accounts and posts', async (t) => {
+  const { id: user } = await service.createUser();
+  const sizes: number[] = [];
+  const { setLike } = createWriters(service.stores, { ...noopObserver, batch: (_, size) => sizes.push(size) });
+  await Promise.all(Array.from({ length: 250 }, (_, index) => setLike({ user, post: 1e9 + index, liked: true })));
+  t.ok(Math.max(...sizes) <= 100, `batches of ${sizes}`);
 });
 
 t.test('a post without a node in the graph can be liked, even without an author', async (t) => {

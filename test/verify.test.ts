@@ -116,6 +116,21 @@ t.test('tries each repair once, and leaves retries to the service', async (t) =>
   t.same(await listImageNames(stores.images), []);
 });
 
+t.test('reports progress', async (t) => {
+  const stores = await openStoresWithoutRelay(t);
+  const { account, postWithImage } = createFixtures(stores);
+  const user = await account();
+  await repeat(5, () => postWithImage(user));
+  const reports: unknown[][] = [];
+  await verify(stores, (...report) => reports.push(report), 2);
+  const last = ['people', 'posts', 'images'].map((step) => reports.findLast(([reported]) => reported === step));
+  t.same(last, [
+    ['people', 1, 1],
+    ['posts', 5, 5],
+    ['images', 5, 5],
+  ]);
+});
+
 t.test('changes in the outbox are no differences', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   const { db, graph } = stores;

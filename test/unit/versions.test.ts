@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { compare, RELEASED_FILE } from '../../scripts/versions/compare.js';
 import { isOasdiffBuilt } from '../../scripts/versions/oasdiff.js';
 import { versionProblem } from '../../scripts/versions/version-problem.js';
+import { runCommand } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is changed freely.
@@ -74,6 +75,14 @@ for (const [kind, cases] of Object.entries(CHANGES)) {
     }
   });
 }
+
+t.test('the command prints breaking changes and fails', needsOasdiff, async (t) => {
+  const changed = await writeChanged(t, ({ paths }) => delete paths['/auth/verify']);
+  const { code, output } = await runCommand(t, ['versions/index', changed], { TOOLS_DIR: process.env.TOOLS_DIR });
+  t.equal(code, 1);
+  t.match(output, /^breaking {2}GET \/auth\/verify: /m);
+  t.match(output, 'need a new major version');
+});
 
 t.test('the version matches the changes', async (t) => {
   const breaking = [{ description: '', location: '', breaking: true }];
