@@ -89,6 +89,9 @@ t.test('requests over a limit are logged once per window, with the address of th
     entries.map(({ msg, event, address }) => [msg, event, address]),
     [...[1, 2, 3].map(() => ['request', undefined, undefined]), ['security event', 'throttled', '203.0.113.22']],
   );
+  const json = { email: 'nobody@people.example', password: 'wrong' };
+  await forwarded('203.0.113.40', '/auth/login', { json }, 'POST');
+  t.match(parseLog(service.logged()).at(-2), { event: 'login_failed', address: '203.0.113.40' });
   const headers = { 'X-Forwarded-For': '203.0.113.23' };
   const statusOf = async () => (await sendToBrief('GET', '/posts', { headers })).status;
   const countEvents = () =>

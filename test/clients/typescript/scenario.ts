@@ -10,7 +10,7 @@ export interface ErrorBody {
 
 export type Result<Body> = { status: number; body: Body } | { status: number; error: ErrorBody };
 
-export interface Post {
+export interface ScenarioPost {
   id: number;
   title: string;
   image: string | null;
@@ -30,9 +30,12 @@ export interface ScenarioClient {
   goPrivate(picture: Blob): Promise<Result<{ profile_link: string | null }>>;
   getProfile(id: number): Promise<Result<{ username: string; private?: boolean | undefined }>>;
   deleteAccount(password: string): Promise<Result<{ message: string }>>;
-  createPost(post: { title: string; text: string; image?: Blob }, idempotencyKey: string): Promise<Result<Post>>;
-  getPost(id: number): Promise<Result<Post & { comments: unknown[] }>>;
-  listPosts(page: { limit: number; cursor?: string }): Promise<Result<Post[]>>;
+  createPost(
+    post: { title: string; text: string; image?: Blob },
+    idempotencyKey: string,
+  ): Promise<Result<ScenarioPost>>;
+  getPost(id: number): Promise<Result<ScenarioPost & { comments: unknown[] }>>;
+  listPosts(page: { limit: number; cursor?: string }): Promise<Result<ScenarioPost[]>>;
   downloadImage(filename: string): Promise<Result<Blob>>;
   sendFriendRequest(to: number): Promise<Result<{ message: string }>>;
   acceptFriendRequest(from: number): Promise<Result<{ message: string }>>;
