@@ -15,8 +15,8 @@ import { type Actor, type ModelOperation, Step } from './step.js';
  * Model-based test: concurrent actors send random operations, to two processes if the stores are real servers, while
  * processes are killed and stores fail. Every response is checked against a model of the contract.
  *
- * Restrictions keep the model simple. Every account has one actor, which sends one request at a time, one password and one
- * session. A relation of two users has one change at a time.
+ * Restrictions keep the model simple. Every account has one actor, which sends one request at a time, one name, one password
+ * and one session. A relation of two users has one change at a time.
  *
  * After a write without a response, or with a 503, the old and the new value are possible. The value is not written again in
  * this round. At the end of the round, after the stores have recovered, it is read. A write to the graph may be committed even
