@@ -121,13 +121,16 @@ t.test('reads all headers, however many there are', async (t) => {
 
 t.test('responds to a body that is rejected unread, and keeps the connection usable', async (t) => {
   const large = 'x'.repeat(900 * 1024);
-  for (const [status, type] of [
-    [413, 'application/json'],
-    [415, 'text/plain'],
+  for (const [status, type, message] of [
+    [413, 'application/json', 'at most 65536 bytes'],
+    [415, 'text/plain', 'a body of type application/json'],
   ]) {
     const head = `POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${large.length}\r\n\r\n`;
     const next = 'GET /openapi.yaml HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
-    t.match(await write(t, head + large + next), new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*HTTP/1.1 200 `));
+    t.match(
+      await write(t, head + large + next),
+      new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*${message}[\\s\\S]*HTTP/1.1 200 `),
+    );
   }
 });
 

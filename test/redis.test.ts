@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import t, { type Test } from 'tap';
 import { openRedis } from '../db/redis/index.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { noopObserver } from '../db/support/observer.js';
 import { createSender } from './support/http.js';
+import { listen } from './support/listen.js';
 import { parseLog } from './support/processes.js';
 import { type Fault, startProxy } from './support/proxy.js';
 import { connectRedis, freshRedisUrl, needsRedis } from './support/redis.js';
@@ -64,6 +67,16 @@ async function openWithLog(t: Test, url: string) {
   t.teardown(redis.close);
   return { redis, lines, details };
 }
+
+t.test('rediss URLs use TLS with the server name', async (t) => {
+  const server = createServer((socket) => socket.on('error', () => undefined));
+  const port = await listen(t, server);
+  const hello = once(server, 'connection').then(([socket]) => once(socket, 'data'));
+  await openWithLog(t, `rediss://:secret@localhost:${port}/1`);
+  const [bytes] = await hello;
+  t.equal(bytes[0], 22, 'a handshake record');
+  t.ok(bytes.includes('localhost'));
+});
 
 t.test('with Redis', needsRedis, async (t) => {
   const url = await freshRedisUrl(t);
