@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import t, { type Test } from 'tap';
 import {
+  type CheckedResponse,
   contract,
   createClient,
   createLimits,
@@ -15,6 +16,7 @@ import {
   type RequestContent,
   version,
 } from '../scripts/contract-test/client/index.js';
+import { findInFeed } from '../scripts/contract-test/fixtures.js';
 import { allRules, MAX_REQUESTS } from '../scripts/contract-test/run.js';
 import { selectRules } from '../scripts/contract-test/selection.js';
 import { expectEmptyStores } from './support/consistency.js';
@@ -371,6 +373,17 @@ t.test('does not wait for a window whose end is not stated in seconds', async (t
   t.equal(states.general.remaining, undefined);
   update('general', new Headers({ ...headers, 'X-RateLimit-Reset': '900' }));
   t.equal(states.general.remaining, 0);
+});
+
+t.test('the search for a post ends if the service ignores the offset', async (t) => {
+  const body = Array.from({ length: 20 }, (_, index) => ({ id: 100 - index }));
+  let requests = 0;
+  const send = async () => {
+    requests += 1;
+    if (requests > 9) throw new Error('endless');
+    return { status: 200, headers: new Headers(), body, bytes: Buffer.alloc(0) } as unknown as CheckedResponse;
+  };
+  await t.rejects(findInFeed({ send }, { id: 7 }, 20), { message: 'other posts with offset=45' });
 });
 
 t.test('on Ctrl-C writes the reports and deletes the accounts before it exits', async (t) => {

@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util';
 import { sql } from 'kysely';
 import t from 'tap';
 import { embeddedVariables, runMove, SHARED_VARIABLES, withBareStores } from '../support/moves.js';
-import { IN_USE, ONE_LINE } from '../support/processes.js';
+import { IN_USE, ONE_LINE, runCommand } from '../support/processes.js';
 import { startTestService } from '../support/service.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
 
@@ -73,7 +73,9 @@ t.test('mixing or splitting installations is refused in one line, before anythin
   );
 });
 
-t.test('refuses a file that selects no store, or in which a variable is misspelled', async (t) => {
+t.test('refuses a file that is missing, selects no store, or misspells a variable', async (t) => {
+  const missing = { code: 1, output: '/nowhere/target.env does not exist\n' };
+  t.same(await runCommand(t, ['move/index', '--to', '/nowhere/target.env'], {}), missing);
   const source = await embeddedVariables(t);
   const refuse = async (variables: NodeJS.ProcessEnv, message: RegExp) =>
     t.match(await runMove(t, source, { ...SHARED_VARIABLES, ...variables }), { code: 1, output: message });
