@@ -2,7 +2,15 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageFile } from './images/index.js';
-import { enqueue, imageReferences, insertEntries, type OutboxEntry, type WithEntries } from './outbox/entries.js';
+import { logAction, logged, type OperatorAction } from './operator-log.js';
+import {
+  enqueue,
+  entriesOf,
+  imageReferences,
+  insertEntries,
+  type OutboxEntry,
+  type WithEntries,
+} from './outbox/entries.js';
 import type { Outbox } from './outbox/index.js';
 import {
   claimImage,
@@ -11,12 +19,13 @@ import {
   type PendingImage,
   storeImage,
 } from './outbox/pending-images.js';
+import { NOW } from './postgres/clock.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
-import { lockExclusive, lockShared, retryDeadlocks } from './postgres/locks.js';
+import { lockExclusive, retryDeadlocks, sharedLocks } from './postgres/locks.js';
 import type { AccountRow } from './schema.js';
 import { changeStoredBytes } from './storage-quota.js';
 import { nfkcCasefold } from './support/casefold.js';
-import type { Owner } from './visibility.js';
+import { AUDIENCE, IS_ENABLED, type Owner } from './visibility.js';
 
 export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'picture'] as const;
 
@@ -52,31 +61,40 @@ function fieldTakenOrThrow(error: unknown): FieldTaken {
   return { outcome: 'taken', field };
 }
 
-/** Creates an account, unless its username or email is taken. */
+/** Creates an account, unless its username or email is taken. Logs the action of the operator, if any. */
 export async function createAccount(
   { db, graph, outbox }: { db: Database; graph: Pick<SocialGraph, 'hasNodes'>; outbox: Outbox },
   { name, username, email, passwordHash }: Registration,
+  action?: OperatorAction,
 ): Promise<{ outcome: 'created'; id: number } | FieldTaken> {
-  const transaction = db.transaction().execute(async (trx) => {
-    const { id } = await trx
-      .insertInto('accounts')
-      .values({ name, username, username_key: usernameKey(username), email, password_hash: passwordHash })
-      .returning('id')
+  try {
+    const { id, entry_id } = await db
+      .with('account', (creator) =>
+        creator
+          .insertInto('accounts')
+          .values({ name, username, username_key: usernameKey(username), email, password_hash: passwordHash })
+          .returning('id'),
+      )
+      .with('entry', () => entriesOf(sql`select 'person', id::text from account where ${sql.lit(graph.hasNodes)}`))
+      .with('logged', () => logged(action, sql`select id, null::int8 from account`))
+      .selectFrom('account')
+      .leftJoin('entry', (join) => join.onTrue())
+      .select(['account.id', 'entry.id as entry_id'])
       .executeTakeFirstOrThrow();
-    const entries = graph.hasNodes ? await enqueue(trx, [{ kind: 'person', key: id }]) : [];
-    return { outcome: 'created', id, entries } as const;
-  });
-  const creation = await transaction.catch(fieldTakenOrThrow);
-  if (creation.outcome === 'created') await outbox.deliver(creation.entries);
-  return creation;
+    if (entry_id !== null) await outbox.deliver([{ id: entry_id, kind: 'person', key: String(id) }]);
+    return { outcome: 'created', id };
+  } catch (error) {
+    return fieldTakenOrThrow(error);
+  }
 }
 
-/** Returns one account or undefined for each id, in the order of the ids. */
+/** Returns one account for each id, in the order of the ids; undefined if it does not exist for users. */
 export async function findAccounts(db: Database, ids: readonly number[]): Promise<(Account | undefined)[]> {
   const rows = await db
     .selectFrom('accounts')
     .select(ACCOUNT_COLUMNS)
     .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+    .where(IS_ENABLED)
     .execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
@@ -84,7 +102,11 @@ export async function findAccounts(db: Database, ids: readonly number[]): Promis
 
 /** Returns the owner of a profile picture, without the rest of the profile, which the viewer may not be allowed to see. */
 export async function findPictureOwner(db: Database, picture: string): Promise<Owner | undefined> {
-  return db.selectFrom('accounts').select(['id', 'private']).where('picture', '=', picture).executeTakeFirst();
+  return db
+    .selectFrom('accounts')
+    .select(['id', AUDIENCE.as('audience')])
+    .where('picture', '=', picture)
+    .executeTakeFirst();
 }
 
 /**
@@ -133,18 +155,25 @@ interface AccountChange {
   picture?: ImageFile | null | undefined;
   /** The storage quota of the account. */
   storageMaxBytes: number;
-  /** The new password's hash, and the credentials that the old password was checked against. */
-  password?: { hash: string; checkedCredentials: Credentials } | undefined;
+  /** The new password's hash, and the credentials that the old password was checked against, unless the operator sets it. */
+  password?: { hash: string; checkedCredentials?: Credentials } | undefined;
+  /** Disables or enables the account. An account that is disabled already keeps the time. */
+  disabled?: boolean;
+  /** Whether all sessions end, as with a new password. */
+  endSessions?: boolean;
+  /** The action of the operator, to log. */
+  action?: OperatorAction;
 }
 
 type AccountUpdate =
-  | { outcome: 'updated'; account: Account }
+  | { outcome: 'updated'; account: Account; before: Pick<Account, 'username' | 'email'> }
   | FieldTaken
   /** `stale`: the password has been changed since it was checked. */
   | { outcome: 'stale' | 'quotaExceeded' | 'accountDeleted' };
 
 /**
- * Updates an account. Setting a new password also deletes all sessions of the account.
+ * Updates an account. Setting a new password also deletes all sessions of the account. The new token version makes a login fail
+ * whose password was checked before: see `createSession`.
  *
  * @throws StoreUnavailableError also if the picture can no longer be claimed: see `claimImage`
  */
@@ -166,16 +195,18 @@ async function updateInTransaction(
   id: number,
   change: Omit<AccountChange, 'picture'> & { picture?: PendingImage | null | undefined },
 ): Promise<WithEntries<AccountUpdate>> {
-  await lockShared(trx, { accounts: [id] });
   const old = await trx
-    .selectFrom('accounts')
-    .select(['picture', 'picture_bytes', 'token_version'])
+    .with('lock', () => sql<object>`(${sharedLocks({ accounts: [id] })})`)
+    .selectFrom(['lock', 'accounts'])
+    .select(['username', 'email', 'picture', 'picture_bytes', 'token_version'])
     .where('id', '=', id)
-    .forUpdate()
+    .forUpdate('accounts')
     .executeTakeFirst();
   if (!old) return { outcome: 'accountDeleted' };
-  const { name, username, email, password, picture, storageMaxBytes } = change;
-  if (password && password.checkedCredentials.tokenVersion !== old.token_version) return { outcome: 'stale' };
+  const { name, username, email, password, picture, storageMaxBytes, disabled, action } = change;
+  const checked = password?.checkedCredentials;
+  if (checked && checked.tokenVersion !== old.token_version) return { outcome: 'stale' };
+  const endsSessions = password !== undefined || change.endSessions;
   if (picture !== undefined) {
     const growth = { account: id, bytes: (picture?.bytes ?? 0) - old.picture_bytes, maxBytes: storageMaxBytes };
     if (!(await changeStoredBytes(trx, growth))) return { outcome: 'quotaExceeded' };
@@ -191,19 +222,22 @@ async function updateInTransaction(
       private: change.private,
       ...(username !== undefined && { username, username_key: usernameKey(username) }),
       ...(picture !== undefined && { picture: picture?.name ?? null, picture_bytes: picture?.bytes ?? 0 }),
-      ...(password && { password_hash: password.hash, token_version: old.token_version + 1 }),
+      ...(disabled !== undefined && { disabled_at: disabled ? sql<string>`coalesce(disabled_at, ${NOW})` : null }),
+      password_hash: password?.hash,
+      ...(endsSessions && { token_version: old.token_version + 1 }),
       id,
     })
     .where('id', '=', id)
     .returning(ACCOUNT_COLUMNS)
     .executeTakeFirstOrThrow();
-  if (password) await trx.deleteFrom('sessions').where('account_id', '=', id).execute();
-
+  if (endsSessions) await trx.deleteFrom('sessions').where('account_id', '=', id).execute();
+  if (action) await logAction(trx, action, id);
   const entries = picture === undefined ? [] : await enqueue(trx, imageReferences(old.picture));
-  return { outcome: 'updated', account, entries };
+  return { outcome: 'updated', account, before: old, entries };
 }
 
-type DeletedAccount = Pick<Credentials, 'id'> & Partial<Pick<Credentials, 'tokenVersion'>>;
+type DeletedAccount = Pick<Credentials, 'id'> &
+  Partial<Pick<Credentials, 'tokenVersion'>> & { action?: OperatorAction };
 
 /** `stale`: the password has been changed since it was checked. */
 type AccountDeletion = { outcome: 'deleted' | 'stale' | 'accountDeleted' };
@@ -211,7 +245,8 @@ type AccountDeletion = { outcome: 'deleted' | 'stale' | 'accountDeleted' };
 /**
  * Deletes an account with its sessions, posts, images and graph nodes.
  *
- * @param checked with a `tokenVersion`, the account is deleted only if its password has not been changed since the check
+ * @param checked with a `tokenVersion`, the account is deleted only if its password has not been changed since the check; with an
+ *   action of the operator, the deletion is logged
  */
 export async function deleteAccount(
   { db, outbox }: { db: Database; outbox: Outbox },
@@ -228,7 +263,7 @@ const MAX_POSTS_PER_STATEMENT = 5000;
 
 async function deleteInTransaction(
   trx: DatabaseTransaction,
-  { id, tokenVersion }: DeletedAccount,
+  { id, tokenVersion, action }: DeletedAccount,
 ): Promise<WithEntries<AccountDeletion>> {
   // Waits for writes in progress that refer to the account, and blocks new ones.
   await lockExclusive(trx, { accounts: [id] });
@@ -236,6 +271,7 @@ async function deleteInTransaction(
   if (tokenVersion !== undefined) deletion = deletion.where('token_version', '=', tokenVersion);
   const account = await deletion.returning('picture').executeTakeFirst();
   if (!account) return { outcome: (await findCredentials(trx, { id })) ? 'stale' : 'accountDeleted' };
+  if (action) await logAction(trx, action, id);
   const person = { kind: 'person', key: id } as const;
   const entries = await enqueue(trx, [person, ...imageReferences(account.picture)]);
   const postsOfAccount = trx.selectFrom('posts').select('id').where('author_id', '=', id);

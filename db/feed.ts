@@ -75,9 +75,6 @@ export interface Feed {
   readFeed(viewer: number, page: Page, client?: Abortable): Promise<PostsPage>;
   /** Returns a page of a user's own posts. @throws OverloadedError, ClientDisconnectedError */
   readOwnPosts(user: number, page: Page, client?: Abortable): Promise<PostsPage>;
-  /** The queues, so that tests can occupy them. */
-  readonly scans: BoundedQueue;
-  readonly largePages: BoundedQueue;
 }
 
 export function createFeed({ db, read }: { db: Database; read: Readers }, observer: Observer): Feed {
@@ -206,7 +203,7 @@ export function createFeed({ db, read }: { db: Database; read: Readers }, observ
     return ifLarge(page, turnOf(user, client), readPage);
   }
 
-  return { readFeed, readOwnPosts, scans, largePages };
+  return { readFeed, readOwnPosts };
 }
 
 /** Returns how a request waits in a queue: users take turns. */
@@ -249,18 +246,18 @@ interface Slice {
  * It reads no content: PostgreSQL omits the columns of the subquery that are not used.
  */
 async function readSlice(db: Database, position: ListPosition): Promise<Slice> {
-  const { ids, authors, privates, createdAt } = await db
+  const { ids, authors, audiences, createdAt } = await db
     .selectFrom(selectList(db, position).limit(SLICE_POSTS).as('slice'))
     .select(({ fn }) => [
       fn.jsonAgg('slice.id').as('ids'),
       fn.jsonAgg('slice.author_id').as('authors'),
-      fn.jsonAgg('slice.author_private').as('privates'),
+      fn.jsonAgg('slice.author_audience').as('audiences'),
       // The time of the last post, since the list is in descending order.
       fn.min('slice.created_at').as('createdAt'),
     ])
     .executeTakeFirstOrThrow();
   const posts = (ids ?? []).map((id, index) => {
-    return { id, owner: { id: authors?.[index] as number, private: privates?.[index] ?? null } };
+    return { id, owner: { id: authors?.[index] as number, audience: audiences?.[index] ?? 'everybody' } };
   });
   const last = posts.at(-1);
   return { posts, last: last && { createdAt, id: last.id } };

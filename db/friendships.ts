@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import type { GraphWriteStores, RequestOutcome, SocialGraph } from './graph/index.js';
-import { lockShared } from './postgres/locks.js';
+import { sharedLocks } from './postgres/locks.js';
 import { failpoint } from './support/failpoints.js';
+import { IS_ENABLED } from './visibility.js';
 
 /** A change to a friendship or friend request, named after the method of `SocialGraph` that makes it. */
 export type FriendshipChange = 'accept' | 'decline' | 'cancel' | 'unfriend';
@@ -38,8 +40,15 @@ async function ifAccountsExist<Outcome>(
 ): Promise<Outcome | 'notFound' | 'accountDeleted'> {
   const ids = [userId, otherId];
   return graphTransactions.transaction().execute(async (trx) => {
-    await lockShared(trx, { accounts: ids });
-    const accounts = await trx.selectFrom('accounts').select('id').where('id', 'in', ids).execute();
+    // The snapshot of the statement is older than the locks, so it also locks the rows: see `insertPost`.
+    const accounts = await trx
+      .with('locks', () => sql<object>`(${sharedLocks({ accounts: ids })})`)
+      .selectFrom(['locks', 'accounts'])
+      .select('id')
+      .where('id', 'in', ids)
+      .where(IS_ENABLED)
+      .forKeyShare('accounts')
+      .execute();
     const exists = (id: number) => accounts.some((account) => account.id === id);
     if (!exists(userId)) return 'accountDeleted';
     if (!exists(otherId)) return 'notFound';

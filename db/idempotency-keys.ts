@@ -9,7 +9,7 @@ import type { PostFields } from './posts.js';
 /*
  * Idempotency keys: a client that repeats a request for a new post with the same key gets the first response again.
  *
- * The transaction that creates the post also inserts a row for the key, so after a crash either both or neither exist.
+ * The statement that creates the post also inserts a row for the key, so after a crash either both or neither exist.
  * While a request is in progress, its row is not yet visible to other requests. The request therefore holds an advisory lock on
  * the key, which PostgreSQL releases when the transaction ends, even after a crash.
  *
@@ -64,20 +64,38 @@ export async function findEarlierCreation(
   return { outcome: 'created', post: { id, title, text, image, author_id: author, author_username, created_at } };
 }
 
-/** Inserts the row of a key, or replaces the row of an expired key. */
-export async function insertKey(
-  db: Database,
-  { key, form, formHash }: KeyedRequest,
-  { id: post_id, image, author_username, created_at }: PostFields,
-): Promise<void> {
-  const values = { form_hash: formHash, post_id, image, author_username, created_at };
-  await db
+/** The parts of the statement that creates a post which `insertKey` reads. */
+type NewPostTables = { post: Omit<PostFields, 'author_username'>; author: { username: string } };
+
+/** Builds a query that inserts the row of a key, or replaces the row of an expired key, if the request has a key. */
+export const insertKey = (db: Database, request: KeyedRequest | undefined) =>
+  db
+    .withTables<NewPostTables>()
     .insertInto('idempotency_keys')
-    .values({ account_id: form.author, key, ...values })
+    .columns(['account_id', 'key', 'form_hash', 'post_id', 'image', 'author_username', 'created_at'])
+    .expression(({ selectFrom }) =>
+      selectFrom(['post', 'author'])
+        .select(({ val }) => [
+          'post.author_id',
+          val(request?.key ?? '').as('key'),
+          val(request?.formHash ?? '').as('form_hash'),
+          'post.id',
+          'post.image',
+          'author.username',
+          'post.created_at',
+        ])
+        .where(({ lit }) => lit(request !== undefined)),
+    )
     // The only possible conflict is with an expired key that has not been purged yet.
-    .onConflict((conflict) => conflict.columns(['account_id', 'key']).doUpdateSet(values))
-    .execute();
-}
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'key']).doUpdateSet(({ ref }) => ({
+        form_hash: ref('excluded.form_hash'),
+        post_id: ref('excluded.post_id'),
+        image: ref('excluded.image'),
+        author_username: ref('excluded.author_username'),
+        created_at: ref('excluded.created_at'),
+      })),
+    );
 
 export async function purgeExpiredKeys(db: Database): Promise<void> {
   await db.deleteFrom('idempotency_keys').where('created_at', '<=', EXPIRED_BEFORE).execute();

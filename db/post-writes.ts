@@ -1,11 +1,14 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { findCredentials } from './accounts.js';
 import type { SocialGraph } from './graph/index.js';
 import { findEarlierCreation, insertKey, type KeyedRequest, keyedRequest } from './idempotency-keys.js';
 import type { ImageFile } from './images/index.js';
-import { enqueue, imageReferences, type WithEntries } from './outbox/entries.js';
+import { logged, type OperatorAction } from './operator-log.js';
+import { enqueue, entriesOf, imageReferences, type WithEntries } from './outbox/entries.js';
 import type { Outbox } from './outbox/index.js';
 import {
+  claimableImage,
+  claimDeadlinePassed,
   claimImage,
   completeWrite,
   type ImageWriteStores,
@@ -14,13 +17,12 @@ import {
 } from './outbox/pending-images.js';
 import { NOW } from './postgres/clock.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
-import { lockExclusive, lockShared, sharedLocks, tryLock } from './postgres/locks.js';
+import { ownPostLocks, sharedLocks, tryLock } from './postgres/locks.js';
 import type { PostFields } from './posts.js';
-import type { Tables } from './schema.js';
 import { changeStoredBytes } from './storage-quota.js';
 
 /*
- * Writes of posts. Each is one function that a handler calls: it checks, stores the image, runs the transaction and delivers its
+ * Writes of posts. Each is one function that a handler calls: it checks, stores the image, writes the rows and delivers their
  * outbox entries.
  */
 
@@ -49,65 +51,61 @@ export type PostCreation =
   | { outcome: 'keyReused' | 'inProgress' | 'quotaExceeded' | 'accountDeleted' };
 
 /**
- * Creates a post, with one statement. It runs in a transaction only if the request has an image to claim, or a key that an
- * earlier request may have used.
+ * Creates a post, with one statement. With an idempotency key, it runs in a transaction that also looks for an earlier request.
  *
- * @throws StoreUnavailableError also if the image can no longer be claimed: see `claimImage`
+ * @throws StoreUnavailableError also if the image can no longer be claimed: see `pending-images.ts`
  */
 export async function createPost(stores: PostWriteStores, post: NewPost): Promise<PostCreation> {
   const request = await keyedRequest(post);
   const image = post.image && (await storeImage(stores, post.image));
   const insert = (db: Database) => insertPost(db, stores.graph, post, image, request);
-  const creation =
-    image || request
-      ? stores.db.transaction().execute(async (trx) => (await prepare(trx, post, image, request)) ?? insert(trx))
-      : insert(stores.db);
+  const creation = request
+    ? stores.db.transaction().execute(async (trx) => (await findEarlier(trx, request)) ?? insert(trx))
+    : insert(stores.db);
   return completeWrite(stores, image, creation);
 }
 
-/** Claims the key and the image of a post. Returns the outcome if an earlier request had the key, or if the post is refused. */
-async function prepare(
-  trx: DatabaseTransaction,
-  { author, storageMaxBytes }: NewPost,
-  image: PendingImage | undefined,
-  request: KeyedRequest | undefined,
-): Promise<PostCreation | undefined> {
-  if (request) {
-    if (!(await tryLock(trx, `${author} ${request.key}`))) return { outcome: 'inProgress' };
-    // Not in one statement with the lock, because its snapshot would be older than the lock.
-    const earlier = await findEarlierCreation(trx, request);
-    if (earlier) return earlier;
-  }
-  if (image) {
-    await lockShared(trx, { accounts: [author] });
-    const change = { account: author, bytes: image.bytes, maxBytes: storageMaxBytes };
-    if (!(await changeStoredBytes(trx, change)))
-      return { outcome: (await findCredentials(trx, { id: author })) ? 'quotaExceeded' : 'accountDeleted' };
-    await claimImage(trx, image);
-  }
-  return undefined;
+/** Locks the key of a request. Returns the outcome if an earlier request had the key. */
+async function findEarlier(trx: DatabaseTransaction, request: KeyedRequest): Promise<PostCreation | undefined> {
+  if (!(await tryLock(trx, `${request.form.author} ${request.key}`))) return { outcome: 'inProgress' };
+  // Not in one statement with the lock, because its snapshot would be older than the lock.
+  return findEarlierCreation(trx, request);
 }
 
 /**
- * Inserts a post with its outbox entry, unless its author's account is deleted. The statement waits for the lock of a deletion.
- * Its snapshot is older than the lock, so it also locks the account's row: PostgreSQL then looks at the row again, and finds it
- * deleted.
+ * Inserts a post with its key and outbox entry, claims its image, and adds the image to the stored bytes, unless the author's
+ * account is deleted. The statement waits for the lock of a deletion. Its snapshot is older than the lock, so it also locks the
+ * account's row: PostgreSQL then looks at the row again, and finds it deleted.
  */
 async function insertPost(
   db: Database,
   graph: PostWriteStores['graph'],
-  { author, title, text }: NewPost,
+  { author, title, text, storageMaxBytes }: NewPost,
   image: PendingImage | undefined,
   request: KeyedRequest | undefined,
 ): Promise<WithEntries<PostCreation>> {
   const row = await db
     .with('lock', () => sql<object>`(${sharedLocks({ accounts: [author] })})`)
     .with('author', (creator) =>
+      image
+        ? creator
+            .updateTable('accounts')
+            .from(['lock', claimableImage(db, image).forUpdate().as('claimable')])
+            .set((eb) => ({ stored_bytes: eb('stored_bytes', '+', image.bytes) }))
+            .where('accounts.id', '=', author)
+            .where('stored_bytes', '<=', storageMaxBytes - image.bytes)
+            .returning(['accounts.id', 'accounts.username'])
+        : creator
+            .selectFrom(['lock', 'accounts'])
+            .select(['accounts.id', 'accounts.username'])
+            .where('accounts.id', '=', author)
+            .forKeyShare('accounts'),
+    )
+    .with('claimed', (creator) =>
       creator
-        .selectFrom(['lock', 'accounts'])
-        .select(['accounts.id', 'accounts.username'])
-        .where('accounts.id', '=', author)
-        .forKeyShare('accounts'),
+        .deleteFrom('outbox')
+        .using('author')
+        .where((eb) => eb('outbox.id', '=', eb.fn.any(eb.val(image ? [image.entryId] : [])))),
     )
     .with('post', (creator) =>
       creator
@@ -125,27 +123,28 @@ async function insertPost(
         )
         .returning(['id', 'title', 'text', 'image', 'author_id', 'created_at']),
     )
-    .with('entry', (creator) =>
-      creator
-        .insertInto('outbox')
-        .columns(['kind', 'key'])
-        .expression(({ selectFrom }) =>
-          selectFrom('post')
-            .select(({ val, cast }) => [val('post').as('kind'), cast<string>('post.id', 'text').as('key')])
-            .where(({ lit }) => lit(graph.hasNodes)),
-        )
-        .returning(['id', 'kind', 'key']),
-    )
+    .with('key', () => insertKey(db, request))
+    .with('entry', () => entriesOf(sql`select 'post', id::text from post where ${sql.lit(graph.hasNodes)}`))
     .selectFrom(['post', 'author'])
     .leftJoin('entry', (join) => join.onTrue())
     .selectAll('post')
     .select(['author.username as author_username', 'entry.id as entry_id'])
     .executeTakeFirst();
-  if (!row) return { outcome: 'accountDeleted' };
+  if (!row) return { outcome: await findRefusal(db, author, image) };
   const { entry_id, ...post } = row;
-  if (request) await insertKey(db, request, post);
   const entries = entry_id === null ? [] : [{ id: entry_id, kind: 'post', key: String(post.id) } as const];
   return { outcome: 'created', post, entries };
+}
+
+/** Returns why a post was not inserted. @throws StoreUnavailableError if its image can no longer be claimed */
+async function findRefusal(
+  db: Database,
+  author: number,
+  image: PendingImage | undefined,
+): Promise<'accountDeleted' | 'quotaExceeded'> {
+  if (!image || !(await findCredentials(db, { id: author }))) return 'accountDeleted';
+  if (!(await claimableImage(db, image).executeTakeFirst())) throw claimDeadlinePassed();
+  return 'quotaExceeded';
 }
 
 interface PostChange {
@@ -157,14 +156,10 @@ interface PostChange {
   storageMaxBytes: number;
 }
 
-const isOwn =
-  (author: number, id: number) =>
-  ({ and }: ExpressionBuilder<Tables, 'posts'>) =>
-    and({ id, author_id: author });
-
 /** Returns whether the author has such a post. Does not wait for locks. */
 async function hasPost(db: Database, author: number, id: number): Promise<boolean> {
-  return (await db.selectFrom('posts').select('id').where(isOwn(author, id)).executeTakeFirst()) !== undefined;
+  const query = db.selectFrom('posts').select('id').where('id', '=', id).where('author_id', '=', author);
+  return (await query.executeTakeFirst()) !== undefined;
 }
 
 type PostUpdate = { outcome: 'updated' | 'quotaExceeded' | 'notFound' };
@@ -180,8 +175,8 @@ export async function updatePost(
   id: number,
   change: PostChange,
 ): Promise<PostUpdate> {
-  // Checked first, so that no image is stored, and no post is locked, for an author who cannot edit the post.
-  if (!(await hasPost(stores.db, author, id))) return { outcome: 'notFound' };
+  // Checked first, so that no image is stored for an author who cannot edit the post.
+  if (change.image && !(await hasPost(stores.db, author, id))) return { outcome: 'notFound' };
   const image = change.image && (await storeImage(stores, change.image));
   const transaction = stores.db
     .transaction()
@@ -195,10 +190,15 @@ async function updateInTransaction(
   id: number,
   { title, text, image, storageMaxBytes }: Omit<PostChange, 'image'> & { image?: PendingImage | null | undefined },
 ): Promise<WithEntries<PostUpdate>> {
-  await lockShared(trx, { accounts: [author], posts: [id] });
   // The row lock makes the second of two concurrent edits see the image of the first one.
-  const query = trx.selectFrom('posts').select(['image', 'image_bytes']).where(isOwn(author, id));
-  const old = await query.forUpdate().executeTakeFirst();
+  const old = await trx
+    .with('lock', () => sql<object>`(${ownPostLocks(author, [id], 'shared')})`)
+    .selectFrom(['lock', 'posts'])
+    .select(['image', 'image_bytes'])
+    .where('id', '=', id)
+    .where('author_id', '=', author)
+    .forUpdate('posts')
+    .executeTakeFirst();
   if (!old) return { outcome: 'notFound' };
   if (image !== undefined) {
     const growth = { account: author, bytes: (image?.bytes ?? 0) - old.image_bytes, maxBytes: storageMaxBytes };
@@ -219,26 +219,55 @@ async function updateInTransaction(
   return { outcome: 'updated', entries: image === undefined ? [] : await enqueue(trx, imageReferences(old.image)) };
 }
 
-/** Deletes a post with its image and its node in the graph. Returns false if the author has no such post. */
-export async function deletePost(
+/**
+ * Deletes those of the posts that are the author's, with their images and their nodes in the graph, with one statement. Returns
+ * their number. If a post was edited while the statement waited for the locks, PostgreSQL looks at its row again.
+ *
+ * @param action the action of the operator, if any, to log: with the id of the post, if it is one
+ */
+export async function deletePosts(
   { db, outbox }: { db: Database; outbox: Outbox },
   author: number,
-  id: number,
-): Promise<boolean> {
-  // Checked before the exclusive lock is taken. Otherwise a user could block likes of the posts of others, and the wait for the
-  // lock would reveal that a post exists.
-  if (!(await hasPost(db, author, id))) return false;
-  const entries = await db.transaction().execute(async (trx) => {
-    // The account is locked first. Otherwise this transaction could deadlock with the deletion of the account, which locks the
-    // account's row before the rows of its posts.
-    await lockShared(trx, { accounts: [author] });
-    await lockExclusive(trx, { posts: [id] });
-    const deletion = trx.deleteFrom('posts').where(isOwn(author, id)).returning(['image', 'image_bytes']);
-    const post = await deletion.executeTakeFirst();
-    if (!post) return undefined;
-    await changeStoredBytes(trx, { account: author, bytes: -post.image_bytes, maxBytes: 0 });
-    return enqueue(trx, [{ kind: 'post', key: id }, ...imageReferences(post.image)]);
-  });
-  await outbox.deliver(entries ?? []);
-  return entries !== undefined;
+  ids: readonly number[],
+  action?: OperatorAction,
+): Promise<number> {
+  const entries = await db
+    // The lock is not taken for the post of another, whose likes it would block.
+    .with('lock', () => sql<object>`(${ownPostLocks(author, ids, 'exclusive')})`)
+    .with('deleted', (creator) =>
+      creator
+        .deleteFrom('posts')
+        .using('lock')
+        .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+        .where('author_id', '=', author)
+        .returning(['id', 'image', 'image_bytes']),
+    )
+    .with('freed', (creator) =>
+      creator.selectFrom('deleted').select(({ fn }) => fn.sum<number>('image_bytes').as('bytes')),
+    )
+    .with('account', (creator) =>
+      creator
+        .updateTable('accounts')
+        .from('freed')
+        .set(({ eb, ref }) => ({ stored_bytes: eb('stored_bytes', '-', ref('freed.bytes')) }))
+        .where('accounts.id', '=', author)
+        .where('freed.bytes', '>', 0),
+    )
+    .with('logged', () =>
+      logged(
+        action,
+        sql`select ${author}::int8, case count(*) when 1 then min(id) end from deleted having count(*) > 0`,
+      ),
+    )
+    .with('entry', () =>
+      entriesOf(sql`
+        select 'post', id::text from deleted
+        union all
+        select 'image', image from deleted where image is not null`),
+    )
+    .selectFrom('entry')
+    .select(['id', 'kind', 'key'])
+    .execute();
+  await outbox.deliver(entries);
+  return entries.filter(({ kind }) => kind === 'post').length;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from './postgres/index.js';
-import { NONEXISTENT_OWNER, type Owner } from './visibility.js';
+import { AUDIENCE, type Audience, NONEXISTENT_OWNER, type Owner } from './visibility.js';
 
 /** A post with columns of its author's account, which are null if the account's row is missing. */
 export interface PostRow {
@@ -12,14 +12,17 @@ export interface PostRow {
   /** RFC 3339, in UTC, with milliseconds. */
   created_at: string;
   author_username: string | null;
-  author_private: boolean | null;
+  author_audience: Audience | null;
 }
 
 /** The columns of a post that a response contains. */
-export type PostFields = Omit<PostRow, 'author_private'>;
+export type PostFields = Omit<PostRow, 'author_audience'>;
 
 /** Returns the owner of a post, for visibility checks. */
-export const authorOf = (post: PostRow): Owner => ({ id: post.author_id, private: post.author_private });
+export const authorOf = (post: PostRow): Owner => ({
+  id: post.author_id,
+  audience: post.author_audience ?? 'everybody',
+});
 
 /**
  * Builds a query for posts with the columns of `PostRow`. The limit of the subquery forces a nested loop, which keeps the order
@@ -33,7 +36,7 @@ export function selectPosts(db: Database) {
       (query) =>
         query
           .selectFrom('accounts')
-          .select(['username', 'private'])
+          .select(['username', AUDIENCE.as('audience')])
           .whereRef('accounts.id', '=', 'posts.author_id')
           .limit(1)
           .as('author'),
@@ -47,7 +50,7 @@ export function selectPosts(db: Database) {
       'posts.author_id',
       'posts.created_at',
       'author.username as author_username',
-      'author.private as author_private',
+      'author.audience as author_audience',
     ]);
 }
 
@@ -67,8 +70,8 @@ export async function findPosts(db: Database, lists: readonly (readonly number[]
  */
 export async function findPostOwners(db: Database, ids: readonly number[]): Promise<Map<number, Owner>> {
   // Returns a row and looks up an account for every id, so that a missing post takes as long as a hidden one.
-  const { rows } = await sql<{ post: number; author: number | null; private: boolean | null }>`
-    select wanted.id as post, posts.author_id as author, accounts.private
+  const { rows } = await sql<{ post: number; author: number | null; audience: Audience }>`
+    select wanted.id as post, posts.author_id as author, ${AUDIENCE} as audience
     from unnest(${ids}::int8[]) as wanted (id)
     left join posts on posts.id = wanted.id
     left join accounts on accounts.id = coalesce(posts.author_id, ${sql.lit(NONEXISTENT_OWNER.id)})`.execute(db);
@@ -82,7 +85,7 @@ export async function findPostImageOwner(db: Database, image: string): Promise<O
   return db
     .selectFrom('posts')
     .leftJoin('accounts', 'accounts.id', 'posts.author_id')
-    .select(['posts.author_id as id', 'accounts.private'])
+    .select(['posts.author_id as id', AUDIENCE.as('audience')])
     .where('posts.image', '=', image)
     .executeTakeFirst();
 }

@@ -93,8 +93,17 @@ export interface InstallationTable {
   moving: Generated<boolean>;
   /** The PostgreSQL that the data was moved to: its URL without credentials, or its directory. Null if not moved. */
   moved_to: string | null;
-  /** The number of changes made by `npm run admin`. */
-  operator_actions: Generated<number>;
+}
+
+/** The changes made by `npm run admin`: see `operator-log.ts`. */
+interface OperatorLogTable {
+  id: Generated<number>;
+  created_at: CreatedAt;
+  operator: string;
+  command: string;
+  account_id: number | null;
+  post_id: number | null;
+  reason: string | null;
 }
 
 interface GraphLikesTable {
@@ -123,6 +132,7 @@ export interface Tables {
   idempotency_keys: IdempotencyKeysTable;
   outbox: OutboxTable;
   installation: InstallationTable;
+  operator_log: OperatorLogTable;
   graph_likes: GraphLikesTable;
   graph_like_counts: GraphLikeCountsTable;
   graph_friendships: GraphFriendshipsTable;
@@ -130,3 +140,4 @@ export interface Tables {
 
 export type AccountRow = Selectable<AccountsTable>;
 export type SessionRow = Selectable<SessionsTable>;
+export type OperatorLogRow = Selectable<OperatorLogTable>;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { ACCOUNT_COLUMNS, type Account, type Credentials } from './accounts.js';
 import { NOW, STATEMENT_TIME } from './postgres/clock.js';
 import type { Database } from './postgres/index.js';
-import { lockShared, retryDeadlocks } from './postgres/locks.js';
+import { retryDeadlocks, sharedLocks } from './postgres/locks.js';
 import type { SessionRow } from './schema.js';
 
 /** An unexpired session with its account. */
@@ -22,22 +22,30 @@ export async function createSession(
   checked: Credentials,
   { deviceName, expiresAt }: { deviceName: string; expiresAt: Date },
 ): Promise<string | undefined> {
-  return db.transaction().execute(async (trx) => {
-    await lockShared(trx, { accounts: [checked.id] });
-    const account = await trx
-      .selectFrom('accounts')
-      .select('id')
-      .where('id', '=', checked.id)
-      .where('token_version', '=', checked.tokenVersion)
-      // A change of the password waits for this lock, and then deletes the session too.
-      .forShare()
-      .executeTakeFirst();
-    if (!account) return undefined;
-    const id = randomUUID();
-    const session = { id, account_id: checked.id, device_name: deviceName, expires_at: expiresAt };
-    await trx.insertInto('sessions').values(session).execute();
-    return id;
-  });
+  const session = await db
+    .with('lock', () => sql<object>`(${sharedLocks({ accounts: [checked.id] })})`)
+    .with('account', (creator) =>
+      creator
+        .selectFrom(['lock', 'accounts'])
+        .select('id')
+        .where('id', '=', checked.id)
+        .where('token_version', '=', checked.tokenVersion)
+        // A change of the password waits for this lock, and then deletes the session too.
+        .forShare('accounts'),
+    )
+    .insertInto('sessions')
+    .columns(['id', 'account_id', 'device_name', 'expires_at'])
+    .expression(({ selectFrom }) =>
+      selectFrom('account').select(({ val }) => [
+        val(randomUUID()).as('id'),
+        'account.id as account_id',
+        val(deviceName).as('device_name'),
+        val(expiresAt).as('expires_at'),
+      ]),
+    )
+    .returning('id')
+    .executeTakeFirst();
+  return session?.id;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { SocialGraph } from './graph/index.js';
 import { type LikeChange, type LikeOutcome, setLikes } from './likes.js';
+import { insertPendingImages } from './outbox/pending-images.js';
 import type { Database } from './postgres/index.js';
 import { touchSessions } from './sessions.js';
 import { batched } from './support/batch.js';
@@ -8,6 +9,8 @@ import { type Observer, observedBatches } from './support/observer.js';
 /** Writes that are batched across concurrent requests, with one transaction per batch: see `support/batch.ts`. */
 export interface Writers {
   setLike(change: LikeChange): Promise<LikeOutcome>;
+  /** Inserts the entry of an image that will be stored, and returns its id: see `pending-images.ts`. */
+  insertPendingImage(name: string): Promise<number>;
   /** Sets `last_used_at` of a session to the current time. */
   touchSession(id: string): Promise<void>;
 }
@@ -29,6 +32,7 @@ export function createWriters(
       ...batchOptions('setLike'),
       maxBatchSize: MAX_LIKES_PER_BATCH,
     }),
+    insertPendingImage: batched((names) => insertPendingImages(stores.db, names), batchOptions('insertPendingImage')),
     touchSession: batched(async (ids) => {
       await touchSessions(stores.db, ids);
       return ids.map(() => undefined);

@@ -1,32 +1,100 @@
-import { once } from 'node:events';
 import { chmod, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join, relative } from 'node:path';
-import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
+import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from 'fastify';
 import { makePrivateDirectory } from '../db/support/data-directory.js';
 import { OverloadedError, StoreUnavailableError } from '../db/support/errors.js';
-import type { Log } from '../db/support/log.js';
-import { type AdminActions, AdminInputError } from './admin/index.js';
+import { type AccountRoutes, accountRoutes } from './admin/accounts.js';
+import { type AdminContext, streamFile } from './admin/action.js';
+import { type LogRoutes, logRoutes } from './admin/log.js';
+import { type PostRoutes, postRoutes } from './admin/posts.js';
 
 /*
- * The control server: an HTTP server on a Unix socket. `npm run backup` and `npm run admin` use it to send their work to the
- * process that has claimed the data directory. There is no authentication. Access is limited by the permissions of the socket's
- * directory, which only its owner can enter.
+ * The control server, to which `npm run backup` and `npm run admin` send their work. In the process that has claimed the data
+ * directory, it listens on a Unix socket. There is no authentication: only its owner can enter the directory of the socket. If no
+ * service runs, the command builds a server that does not listen, and injects its request.
  */
 
-export const BACKUP_PATH = '/backup';
-/** The path of an action, followed by its name. The request's body is the JSON of its argument. */
-export const ADMIN_PATH = '/admin/';
-/** The media type of archives. Other responses are JSON, or the text of an error. */
-export const ARCHIVE_TYPE = 'application/x-tar';
+/** The bodies and responses of the actions of the operator, by their paths below `/admin`. */
+export type AdminRoutes = AccountRoutes & PostRoutes & LogRoutes;
 
 /** Node 20 truncates a longer path, which would create the socket outside its private directory. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 
 /** A client that reads nothing for this long is disconnected, because a backup delays checkpoints and the removal of images. */
-const BACKUP_IDLE_TIMEOUT_MS = 60_000;
+const IDLE_TIMEOUT_MS = 60_000;
+
+/** What the control server does for commands. */
+export interface ControlledWork {
+  backup?: () => AsyncGenerator<Uint8Array>;
+  admin?: AdminContext;
+}
+
+/**
+ * Builds the control server. The body of an error is `{message}`. The status is 409 while another backup is in progress.
+ */
+export function buildControlServer(
+  { backup, admin }: ControlledWork,
+  log: FastifyBaseLogger,
+  { idleTimeoutMs = IDLE_TIMEOUT_MS } = {},
+): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    connectionTimeout: idleTimeoutMs,
+    // A shutdown waits neither for a backup nor for idle clients.
+    forceCloseConnections: true,
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
+    schemaErrorFormatter: ([error]) =>
+      new Error([error?.instancePath.slice(1), error?.message, error?.params.additionalProperty].join(' ').trim()),
+  });
+  // Without this listener, Node would also disconnect a client that waits for this service.
+  app.server.on('timeout', (socket) => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
+  app.setErrorHandler((error: FastifyError, { url, log }, reply) => {
+    const isUnavailable = error instanceof StoreUnavailableError || error instanceof OverloadedError;
+    const { statusCode = isUnavailable ? 503 : 500, message } = error;
+    if (statusCode === 500) log.error({ err: error }, `${url} failed`);
+    return reply
+      .code(statusCode)
+      .send({ message: statusCode === 500 ? 'An unexpected error occurred: see the log' : message });
+  });
+  if (backup) addBackupRoute(app, backup);
+  if (admin) {
+    app.register(accountRoutes, { ...admin, prefix: '/admin' });
+    app.register(postRoutes, { ...admin, prefix: '/admin' });
+    app.register(logRoutes, { ...admin, prefix: '/admin' });
+  }
+  return app;
+}
+
+function addBackupRoute(app: FastifyInstance, backup: () => AsyncGenerator<Uint8Array>): void {
+  let isBackingUp = false;
+  app.post('/backup', async (request, reply) => {
+    if (isBackingUp) return reply.code(409).send({ message: 'Another backup is in progress: try again later' });
+    isBackingUp = true;
+    return streamFile(backup(), request).once('close', () => {
+      isBackingUp = false;
+    });
+  });
+}
+
+/** Listens on the socket in a directory that only its owner can enter. Logs a warning if that fails. */
+export async function listenOnSocket(app: FastifyInstance, directory: string): Promise<void> {
+  const path = controlSocketPath(directory);
+  try {
+    if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) throw new Error(`${path} is too long for a socket`);
+    await makePrivateDirectory(directory);
+    // A process that was killed leaves its socket file behind.
+    await rm(path, { force: true });
+    await app.listen({ path });
+    // Without a listener, a failed `accept` would end the process.
+    app.server.on('error', (err) => app.log.warn({ err }, 'control socket failed'));
+    await chmod(path, 0o600);
+  } catch (err) {
+    app.log.warn({ err }, 'control socket unavailable: stop the service before running npm run backup');
+  }
+}
 
 /**
  * Returns the path of the socket. It is relative if that is shorter, because a path of about 100 bytes is too long for a
@@ -36,109 +104,4 @@ export function controlSocketPath(directory: string): string {
   const absolute = join(directory, 'socket');
   const fromCwd = relative(process.cwd(), absolute);
   return fromCwd.length < absolute.length ? fromCwd : absolute;
-}
-
-interface ControlServer {
-  close(): Promise<void>;
-}
-
-/** What the control server does for commands. */
-interface ControlledWork {
-  backup(): AsyncGenerator<Uint8Array>;
-  admin: AdminActions;
-}
-
-/**
- * Starts the control server. Logs a warning if that fails. The server responds with 409 while another backup is in
- * progress.
- */
-export async function startControlServer(
-  directory: string,
-  { backup, admin }: ControlledWork,
-  log: Log,
-  { idleTimeoutMs = BACKUP_IDLE_TIMEOUT_MS } = {},
-): Promise<ControlServer> {
-  let backingUp = false;
-  async function sendBackup(response: ServerResponse): Promise<void> {
-    if (backingUp) return void response.writeHead(409).end();
-    backingUp = true;
-    log.info({}, 'backup started');
-    await sendArchive(response, backup())
-      .then(() => log.info({}, 'backup complete'))
-      .catch((err) => log.warn({ err }, 'backup failed'))
-      .finally(() => {
-        backingUp = false;
-      });
-  }
-  const server = createServer(async (request, response) => {
-    const { method, url = '' } = request;
-    if (method === 'POST' && url === BACKUP_PATH) return sendBackup(response);
-    const action = url.startsWith(ADMIN_PATH) ? url.slice(ADMIN_PATH.length) : '';
-    if (method === 'POST' && Object.hasOwn(admin, action))
-      return runAction(admin, action as keyof AdminActions, request, response, log);
-    response.writeHead(404).end();
-  });
-  server.timeout = idleTimeoutMs;
-  // Without this listener, Node would also disconnect a client that waits for this service.
-  server.on('timeout', (socket) => {
-    if (socket.writableLength > 0) socket.destroy();
-  });
-  const socketPath = controlSocketPath(directory);
-  try {
-    if (Buffer.byteLength(socketPath) > MAX_SOCKET_PATH_BYTES)
-      throw new Error(`${socketPath} is too long for a socket`);
-    await makePrivateDirectory(directory);
-    // A process that was killed leaves its socket file behind.
-    await rm(socketPath, { force: true });
-    server.listen(socketPath);
-    await once(server, 'listening');
-    // Without a listener, a failed `accept` would end the process.
-    server.on('error', (err) => log.warn({ err }, 'control socket failed'));
-    await chmod(socketPath, 0o600);
-  } catch (error) {
-    log.warn({ err: error }, 'control socket unavailable: stop the service before running npm run backup');
-  }
-  return {
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
-/** Sends an archive. Closes the connection if it ends early, so that the client does not take it for complete. */
-async function sendArchive(response: ServerResponse, archive: AsyncGenerator<Uint8Array>): Promise<void> {
-  response.setHeader('Content-Type', ARCHIVE_TYPE);
-  try {
-    await pipeline(Readable.from(archive, { objectMode: false }), response);
-  } catch (error) {
-    response.destroy();
-    throw error;
-  }
-}
-
-/** Runs an action with the argument in the request, and sends its result or error. */
-async function runAction(
-  admin: AdminActions,
-  name: keyof AdminActions,
-  request: IncomingMessage,
-  response: ServerResponse,
-  log: Log,
-): Promise<void> {
-  try {
-    const result = await admin[name](JSON.parse(await text(request)) as never);
-    if (Symbol.asyncIterator in result) await sendArchive(response, result);
-    else response.end(JSON.stringify(result));
-  } catch (error) {
-    const status = statusOf(error);
-    if (status === 500) log.warn({ err: error }, `${name} failed`);
-    if (response.headersSent) response.destroy();
-    else response.writeHead(status).end(status === 500 ? '' : (error as Error).message);
-  }
-}
-
-function statusOf(error: unknown): number {
-  if (error instanceof AdminInputError) return 400;
-  return error instanceof StoreUnavailableError || error instanceof OverloadedError ? 503 : 500;
 }

@@ -1,5 +1,5 @@
 import type { Page } from '../db/feed.js';
-import { createPost, deletePost, updatePost } from '../db/post-writes.js';
+import { createPost, deletePosts, updatePost } from '../db/post-writes.js';
 import { findPostImageOwner } from '../db/posts.js';
 import { findVisiblePost, type PostsPage } from '../db/visible-posts.js';
 import type { PostsHandlers } from '../generated/handlers.js';
@@ -81,8 +81,8 @@ export const posts: PostsHandlers<Handlers> = {
   },
 
   async deletePost({ user, query }, context) {
-    const deleted = await deletePost(context, user.account.id, query.id);
-    return deleted ? { status: 200, body: { message: 'The post is deleted.' } } : NO_SUCH_POST;
+    const deleted = await deletePosts(context, user.account.id, [query.id]);
+    return deleted === 1 ? { status: 200, body: { message: 'The post is deleted.' } } : NO_SUCH_POST;
   },
 
   async likePost({ user, query }, context) {

@@ -1,5 +1,5 @@
 import { type Credentials, deleteAccount, findCredentials, findPictureOwner, updateAccount } from '../db/accounts.js';
-import { canSee } from '../db/visibility.js';
+import { asOwner, canSee } from '../db/visibility.js';
 import type { ProfilesHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { clearedSessionCookie } from './cookies.js';
@@ -42,15 +42,21 @@ export const profiles: ProfilesHandlers<Handlers> = {
       password: passwordChange,
     });
     switch (update.outcome) {
-      case 'updated':
-        if (passwordChange)
-          logSecurityEvent(client.log, 'password_changed', { accountId: user.account.id, address: client.address });
+      case 'updated': {
+        const { account, before } = update;
+        const details = { accountId: account.id, address: client.address };
+        if (passwordChange) logSecurityEvent(client.log, 'password_changed', details);
+        if (account.email !== before.email)
+          logSecurityEvent(client.log, 'email_changed', { ...details, previousEmail: before.email });
+        if (account.username !== before.username)
+          logSecurityEvent(client.log, 'username_changed', { ...details, previousUsername: before.username });
         return {
           status: 200,
           // A password change ends all sessions, including this one.
           ...(passwordChange && { headers: clearedSessionCookie(context, client) }),
-          body: fullProfileView(update.account),
+          body: fullProfileView(account),
         };
+      }
       case 'taken':
         return fieldTaken(update.field);
       case 'quotaExceeded':
@@ -79,7 +85,7 @@ export const profiles: ProfilesHandlers<Handlers> = {
   async getProfile({ user, path }, { read }) {
     const account = await read.account(path.id);
     if (!account) return errorResponse('not_found', 'There is no such profile.');
-    const full = await canSee(user.account.id, account, read.friends);
+    const full = await canSee(user.account.id, asOwner(account), read.friends);
     return { status: 200, body: full ? fullProfileView(account) : reducedProfileView(account) };
   },
 

@@ -8,10 +8,9 @@ import { openRedis } from '../db/redis/index.js';
 import { openStores, type Stores } from '../db/stores/index.js';
 import { readTotals } from '../db/stores/totals.js';
 import { Closers } from '../db/support/closers.js';
-import { createAdminActions } from './admin/index.js';
 import { type Config, urlOf } from './config/index.js';
 import type { AppContext } from './context.js';
-import { startControlServer } from './control.js';
+import { buildControlServer, listenOnSocket } from './control.js';
 import { readDocument } from './http/docs/index.js';
 import { createMetrics } from './metrics/index.js';
 import { createFailedPasswords } from './security/failed-passwords.js';
@@ -87,14 +86,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
     });
     const ops = buildOpsServer(checks, metrics, log, config.opsHost);
     closers.add(() => ops.server.close());
-    const control =
-      embedded &&
-      (await startControlServer(
-        directory.control,
-        { backup: embedded.backup, admin: createAdminActions(context) },
-        log,
-      ));
-    if (control) closers.add(control.close);
+    if (embedded) {
+      const control = buildControlServer({ backup: embedded.backup, admin: context }, log);
+      closers.add(() => control.close());
+      await listenOnSocket(control, directory.control);
+    }
     const server = await buildServer(context, { document: await readDocument(), metrics, redis });
     closers.add(async () => {
       const forceCloseTimer = setTimeout(() => server.server.closeAllConnections(), SHUTDOWN_GRACE_PERIOD_MS);

@@ -1,8 +1,8 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { decodeJwt } from 'jose';
 import t from 'tap';
-import { createAdminActions } from '../handlers/admin/index.js';
 import { hashQueue } from '../handlers/security/password-hashing.js';
+import { createAdmin } from './support/admin.js';
 import type { TestResponse } from './support/http.js';
 import { parseLog } from './support/processes.js';
 import { scrape } from './support/prometheus.js';
@@ -86,15 +86,15 @@ t.test('failed passwords', async (t) => {
 
   t.test('failed passwords count for an account whether or not it is disabled', async (t) => {
     const { id, email } = await service.createUser();
-    const actions = createAdminActions(service.context);
+    const { act } = createAdmin(service.context);
     t.equal((await login(email, WRONG_PASSWORD)).status, 401);
-    await actions.disableAccount({ account: String(id) });
+    await act('accounts/disable', { account: String(id) });
     const { result, maxRunning } = await watchHashes(login(email, PASSWORD));
     t.equal(result.status, 401);
     t.equal(maxRunning, 1, 'takes as long');
     t.equal((await login(email, WRONG_PASSWORD)).status, 401);
     await expectLocked(await login(email, PASSWORD), 'the disabled account');
-    await actions.enableAccount({ account: String(id) });
+    await act('accounts/enable', { account: String(id) });
     await expectLocked(await login(email, PASSWORD), 'the enabled account');
   });
 
@@ -179,6 +179,17 @@ t.test('security events are logged with the account and the address, and without
   const current = (await login(email, NEW_PASSWORD)).body.token;
   const guess = () => update(current, { current_password: WRONG_PASSWORD, name: 'x' });
   await expectLogged('a wrong current password', guess, event('password_rejected'));
+  const changer = await service.createUser();
+  const changed = (name: string, more: object) => event(name, { accountId: changer.id, ...more });
+  const fields = { username: `${changer.username}-2`, email: `new-${changer.email}` };
+  await expectLogged('names that stay', () => update(changer.token, { username: changer.username, name: 'x' }));
+  await expectLogged(
+    'new names',
+    () => update(changer.token, fields),
+    changed('email_changed', { previousEmail: changer.email }),
+    changed('username_changed', { previousUsername: changer.username }),
+  );
+  await expectLogged('a name in use', () => update(changer.token, { email }));
   const leaver = await service.createUser();
   const deleted = event('account_deleted', { accountId: leaver.id });
   await expectLogged('account deletion', () => deleteAccount(leaver.token, PASSWORD), deleted);
@@ -188,7 +199,7 @@ t.test('security events are logged with the account and the address, and without
   await expectLogged('further attempts', () => login(email, NEW_PASSWORD));
 
   t.notOk(
-    new RegExp(`${email}|(nobody|unknown)@|${PASSWORD}|${WRONG_PASSWORD}|Amber|eyJ`).test(service.logged()),
+    new RegExp(`${email}|new-u|(nobody|unknown)@|${PASSWORD}|${WRONG_PASSWORD}|Amber|eyJ`).test(service.logged()),
     'no secret is logged',
   );
   const metrics = await scrape(service.opsUrl);

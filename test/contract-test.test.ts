@@ -32,6 +32,10 @@ const COMMAND = 'contract-test/index';
 /** Runs the contract tests as `npm run contract-test` does. */
 const runContractTest = (t: Test, ...args: string[]) => runCommand(t, [COMMAND, ...args], {});
 
+/** The service of the tests that need no other configuration. Each of them leaves its stores empty. */
+const service = await startTestService(t, LONG_TIMEOUTS);
+const countPosts = async () => (await service.stores.db.selectFrom('posts').select('id').execute()).length;
+
 const SECRET = /eyJ[\w-]{20}|Quiet\.7|fc_session_token=e/;
 
 // Parts of rule ids are lowercase words or operation ids.
@@ -51,10 +55,6 @@ t.test('every rule has a unique id and a sentence, and every operation has rules
     t.ok(named.length > 1 && named.includes(`document.${operation}`), operation);
   }
 });
-
-/** The service of the tests that need no other configuration. Each of them leaves its stores empty. */
-const service = await startTestService(t, LONG_TIMEOUTS);
-const countPosts = async () => (await service.stores.db.selectFrom('posts').select('id').execute()).length;
 
 /** Rules that are skipped without accounts of the operator. */
 const CLOSED = ['accounts.register.closed', 'accounts.register.closed.order'];

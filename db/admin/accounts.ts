@@ -1,13 +1,12 @@
-import { type Expression, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { usernameKey } from '../accounts.js';
+import { logAction, type OperatorAction } from '../operator-log.js';
 import { NOW } from '../postgres/clock.js';
 import type { Database } from '../postgres/index.js';
 import { retryDeadlocks } from '../postgres/locks.js';
+import type { RowReference } from './posts.js';
 
 /* What only the operator may read or change. `handlers/admin` calls these functions. */
-
-/** How the operator names an account. */
-export type AccountReference = { id: number } | { username: string } | { email: string };
 
 /** An account as the operator sees it. Times are in RFC 3339. */
 export interface AccountDetails {
@@ -16,6 +15,8 @@ export interface AccountDetails {
   email: string;
   name: string;
   private: boolean;
+  /** The name of the stored image. */
+  picture: string | null;
   created_at: string;
   disabled_at: string | null;
   posts: number;
@@ -56,6 +57,7 @@ const selectDetails = (db: Database) =>
       'email',
       'name',
       'private',
+      'picture',
       'accounts.created_at',
       'disabled_at',
       'posts',
@@ -65,110 +67,77 @@ const selectDetails = (db: Database) =>
     ]);
 
 /** Returns an account, or undefined if it does not exist. */
-export async function findAccountDetails(db: Database, by: AccountReference): Promise<AccountDetails | undefined> {
+export async function findAccountDetails(
+  db: Database,
+  by: RowReference | { username: string } | { email: string },
+): Promise<AccountDetails | undefined> {
   const query = selectDetails(db);
-  if ('id' in by) return query.where('id', '=', by.id).executeTakeFirst();
+  if ('id' in by) return query.where('accounts.id', '=', by.id).executeTakeFirst();
   if ('email' in by) return query.where('email', '=', by.email).executeTakeFirst();
+  if ('image' in by) return query.where('picture', '=', by.image).executeTakeFirst();
   return query.where('username_key', '=', usernameKey(by.username)).executeTakeFirst();
 }
 
+/** What the orders of a list sort by, before the id. All but the first are descending. */
+export const ACCOUNT_ORDERS = {
+  id: sql`accounts.id`,
+  newest: sql`accounts.id`,
+  'stored-bytes': sql`stored_bytes`,
+  posts: sql`(select count(*) from posts where author_id = accounts.id)`,
+} satisfies Record<string, RawBuilder<unknown>>;
+
 interface AccountsPage {
-  /** A part of the username, email address or name, ignoring case. */
+  /** A part of the username, email address or name, ignoring case; of the username, also ignoring its Unicode form. */
   search?: string | undefined;
-  /** The last id of the previous page. */
+  /** Lists only disabled accounts. */
+  disabled?: boolean | undefined;
+  order?: keyof typeof ACCOUNT_ORDERS | undefined;
+  /** The id of the last account of the previous page. It must exist, unless the order is by id. */
   after?: number | undefined;
   limit: number;
 }
 
-const SEARCHED_COLUMNS = ['username', 'email', 'name'] as const;
-
-/** Returns a page of accounts by ascending id. */
+/** Returns a page of accounts. */
 export async function listAccounts(
   db: Database,
-  { search, after = 0, limit }: AccountsPage,
+  { search, disabled, order = 'id', after, limit }: AccountsPage,
 ): Promise<AccountDetails[]> {
-  let query = selectDetails(db).where('id', '>', after);
-  if (search !== undefined) {
-    const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
-    query = query.where(({ eb, or }) => or(SEARCHED_COLUMNS.map((column) => eb(column, 'ilike', pattern))));
+  const key = ACCOUNT_ORDERS[order];
+  const direction = order === 'id' ? 'asc' : 'desc';
+  let page = db.selectFrom('accounts').select('id').orderBy(key, direction).orderBy('id', direction).limit(limit);
+  if (after !== undefined) {
+    const last = sql`select ${key}, id from accounts where id = ${after}`;
+    if (order === 'id' || order === 'newest') page = page.where('id', order === 'id' ? '>' : '<', after);
+    else page = page.where(sql<boolean>`(${key}, accounts.id) < (${last})`);
   }
-  return query.orderBy('id').limit(limit).execute();
+  if (disabled) page = page.where('disabled_at', 'is not', null);
+  if (search !== undefined) {
+    // The folded text is empty if all of its characters are invisible.
+    const username = containing(usernameKey(search) || search);
+    page = page.where(({ eb, or }) =>
+      or([
+        eb('username_key', 'like', username),
+        eb('email', 'ilike', containing(search)),
+        eb('name', 'ilike', containing(search)),
+      ]),
+    );
+  }
+  // The details are read only of the accounts of the page.
+  const details = selectDetails(db).where('accounts.id', 'in', page);
+  return details.orderBy(key, direction).orderBy('accounts.id', direction).execute();
 }
 
-/** Sets a new password and ends all sessions of the account. Returns false if the account does not exist. */
-export const resetPassword = (db: Database, id: number, passwordHash: string): Promise<boolean> =>
-  changeAndEndSessions(db, id, { password_hash: passwordHash });
-
-/**
- * Disables an account, which ends all its sessions, or enables it again. An account that is disabled already keeps the time.
- * Returns false if the account does not exist.
- */
-export const setDisabled = (db: Database, id: number, disabled: boolean): Promise<boolean> =>
-  changeAndEndSessions(db, id, { disabled_at: disabled ? sql<string>`coalesce(disabled_at, ${NOW})` : null });
-
-/** The new token version makes a login fail whose password was checked before this change: see `createSession`. */
-function changeAndEndSessions(
-  db: Database,
-  id: number,
-  change: { password_hash: string } | { disabled_at: Expression<string> | null },
-): Promise<boolean> {
-  // Can deadlock with `trimSessions`, which locks the sessions in another order.
-  return retryDeadlocks(() =>
-    db.transaction().execute(async (trx) => {
-      const { numUpdatedRows } = await trx
-        .updateTable('accounts')
-        .set((eb) => ({ ...change, token_version: eb('token_version', '+', 1) }))
-        .where('id', '=', id)
-        .executeTakeFirst();
-      await trx.deleteFrom('sessions').where('account_id', '=', id).execute();
-      return numUpdatedRows > 0n;
-    }),
-  );
-}
+/** Returns a pattern for texts that contain this one. */
+const containing = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 /** Ends the sessions of an account, or of all accounts. Returns the number of deleted sessions. */
-export async function endSessions(db: Database, accountId?: number): Promise<number> {
-  let deletion = db.deleteFrom('sessions');
-  if (accountId !== undefined) deletion = deletion.where('account_id', '=', accountId);
-  const { numDeletedRows } = await retryDeadlocks(() => deletion.executeTakeFirst());
-  return Number(numDeletedRows);
-}
-
-/** Counts an action of the operator. */
-export async function countAction(db: Database): Promise<void> {
-  await db
-    .updateTable('installation')
-    .set((eb) => ({ operator_actions: eb('operator_actions', '+', 1) }))
-    .execute();
-}
-
-/** A post as the operator sees it. */
-export interface PostDetails {
-  id: number;
-  author_id: number;
-  author_username: string | null;
-  title: string;
-  text: string;
-  /** The name of the stored image. */
-  image: string | null;
-  image_bytes: number;
-  created_at: string;
-}
-
-/** Returns a post, or undefined if it does not exist. */
-export const findPostDetails = (db: Database, id: number): Promise<PostDetails | undefined> =>
-  db
-    .selectFrom('posts')
-    .leftJoin('accounts', 'accounts.id', 'posts.author_id')
-    .select([
-      'posts.id',
-      'posts.author_id',
-      'accounts.username as author_username',
-      'posts.title',
-      'posts.text',
-      'posts.image',
-      'posts.image_bytes',
-      'posts.created_at',
-    ])
-    .where('posts.id', '=', id)
-    .executeTakeFirst();
+export const endSessions = (db: Database, accountId: number | undefined, action: OperatorAction): Promise<number> =>
+  retryDeadlocks(() =>
+    db.transaction().execute(async (trx) => {
+      let deletion = trx.deleteFrom('sessions');
+      if (accountId !== undefined) deletion = deletion.where('account_id', '=', accountId);
+      const { numDeletedRows } = await deletion.executeTakeFirst();
+      await logAction(trx, action, accountId);
+      return Number(numDeletedRows);
+    }),
+  );

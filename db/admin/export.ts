@@ -40,8 +40,8 @@ async function* readEntries({ db, graph, images }: ExportedStores, id: number): 
     if (!account) throw new AccountDeletedError(id);
     return account;
   };
-  const { picture } = (await db.selectFrom('accounts').select('picture').where('id', '=', id).executeTakeFirst()) ?? {};
-  yield json('account.json', { ...(await readAccount()), picture });
+  const account = await readAccount();
+  yield json('account.json', account);
   const sessions = db
     .selectFrom('sessions')
     .select(['device_name', 'created_at', 'last_used_at', 'expires_at'])
@@ -63,7 +63,7 @@ async function* readEntries({ db, graph, images }: ExportedStores, id: number): 
     likes.map(({ post }) => post).sort((a, b) => a - b),
   );
 
-  const names = picture ? [picture] : [];
+  const names = account.picture ? [account.picture] : [];
   let after = 0;
   for (let file = 1; ; file += 1) {
     const posts = await db

@@ -40,6 +40,9 @@ export async function enqueue(
 export const insertEntries = (query: RawBuilder<unknown>) =>
   sql<OutboxEntry>`insert into outbox (kind, key) ${query} returning id, kind, key`;
 
+/** Builds the same as a part of a statement. */
+export const entriesOf = (query: RawBuilder<unknown>) => sql<OutboxEntry>`(${insertEntries(query)})`;
+
 /** How many due entries the relay reads at a time. */
 const RELAY_BATCH_SIZE = 100;
 

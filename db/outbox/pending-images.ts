@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import type { ImageFile, ImageStore } from '../images/index.js';
 import { NOW, secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
@@ -11,7 +12,7 @@ import type { Outbox } from './index.js';
  * Pending images: an image is stored before the row that refers to it, so that no row refers to a missing image.
  *
  * 1. `storeImage` inserts an outbox entry that is due in 15 minutes, and stores the image under a random name.
- * 2. The transaction that writes the row calls `claimImage`, which deletes the entry, and fails if the entry is already due.
+ * 2. The statement or transaction that writes the row claims the image: it deletes the entry, and fails if it is already due.
  * 3. If the row is not written, `discardImage` makes the entry due, and its delivery removes the image.
  *
  * If the first or the third step fails, or after a crash, the entry becomes due after the 15 minutes. After the first step, it
@@ -33,6 +34,7 @@ export interface ImageWriteStores {
   db: Database;
   images: ImageStore;
   outbox: Outbox;
+  write: { insertPendingImage(name: string): Promise<number> };
 }
 
 /**
@@ -41,17 +43,25 @@ export interface ImageWriteStores {
  */
 const CLAIM_DEADLINE = secondsFromNow(15 * 60);
 
+/** Inserts the entries of images that will be stored. Returns the id of one entry for each name, in the order of the names. */
+export async function insertPendingImages(db: Database, names: readonly string[]): Promise<number[]> {
+  const rows = await db
+    .insertInto('outbox')
+    .columns(['kind', 'key', 'due_at'])
+    .expression(sql`select 'image', name, ${CLAIM_DEADLINE} from unnest(${names}::text[]) as name`)
+    .returning(['id', 'key'])
+    .execute();
+  const ids = new Map(rows.map(({ id, key }) => [key, id]));
+  return names.map((name) => ids.get(name) as number);
+}
+
 /** Stores a file as a pending image. May move the file away from its path. */
 export async function storeImage(
-  { db, images }: ImageWriteStores,
+  { images, write }: ImageWriteStores,
   { path, extension, bytes }: ImageFile,
 ): Promise<PendingImage> {
   const name = `${randomBytes(16).toString('hex')}.${extension}`;
-  const { id: entryId } = await db
-    .insertInto('outbox')
-    .values({ kind: 'image', key: name, due_at: CLAIM_DEADLINE })
-    .returning('id')
-    .executeTakeFirstOrThrow();
+  const entryId = await write.insertPendingImage(name);
   failpoint('image enqueued');
   await images.put(name, path);
   failpoint('image stored');
@@ -59,21 +69,27 @@ export async function storeImage(
 }
 
 /**
+ * Builds a query for the entry of an image that can still be claimed. Not if its delivery has failed: it was rescheduled and is
+ * not due, but the image may already have been removed.
+ */
+export const claimableImage = (db: Database, { entryId }: PendingImage) =>
+  db.selectFrom('outbox').select('id').where('id', '=', entryId).where('due_at', '>', NOW).where('attempts', '=', 0);
+
+/**
  * Claims an image. Call it in the transaction that writes the row that refers to the image.
  *
  * @throws StoreUnavailableError if the claim deadline has passed, because the image may already be removed
  */
-export async function claimImage(trx: DatabaseTransaction, { entryId }: PendingImage): Promise<void> {
+export async function claimImage(trx: DatabaseTransaction, image: PendingImage): Promise<void> {
   const { numDeletedRows } = await trx
     .deleteFrom('outbox')
-    .where('id', '=', entryId)
-    .where('due_at', '>', NOW)
-    // An entry whose delivery has failed was rescheduled and is not due, but its image may already have been removed.
-    .where('attempts', '=', 0)
+    .where('id', '=', claimableImage(trx, image))
     .executeTakeFirst();
-  if (numDeletedRows === 0n)
-    throw new StoreUnavailableError('images', { cause: new Error('the write took longer than the claim deadline') });
+  if (numDeletedRows === 0n) throw claimDeadlinePassed();
 }
+
+export const claimDeadlinePassed = () =>
+  new StoreUnavailableError('images', { cause: new Error('the write took longer than the claim deadline') });
 
 /**
  * Removes an image, unless it was claimed: if the response to a commit was lost, the entry no longer exists. If the removal

@@ -47,9 +47,25 @@ export async function lockShared(trx: DatabaseTransaction, locked: LockedIds): P
   await sharedLocks(locked).execute(trx);
 }
 
-/** Builds a query that takes shared locks, for a statement of its own or as a part of another. */
-export const sharedLocks = (locked: LockedIds) =>
-  sql`select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key`;
+/**
+ * Builds a query that takes shared locks, for a statement of its own or as a part of another. It returns one row, so that all
+ * locks are taken before the rest of the statement locks any row.
+ */
+export const sharedLocks = (locked: LockedIds) => sql`
+  select count(*)
+  from (select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key) as locks`;
+
+/**
+ * Builds a query that locks an author's account, shared, and then those of the posts that are the author's: a wait for the lock of
+ * another's post would reveal that it exists. It returns one row, as `sharedLocks`.
+ */
+export const ownPostLocks = (author: number, posts: readonly number[], mode: 'shared' | 'exclusive') => sql`
+  select count(*)
+  from (
+    select pg_advisory_xact_lock_shared(2 * author_id),
+      ${mode === 'shared' ? sql`pg_advisory_xact_lock_shared` : sql`pg_advisory_xact_lock`}(2 * id + 1)
+    from (select id, author_id from posts where id = any(${posts}::int8[]) and author_id = ${author} order by id) as own
+  ) as locks`;
 
 /** Takes exclusive locks. Waits while other transactions hold shared or exclusive ones. */
 export async function lockExclusive(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {

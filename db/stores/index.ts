@@ -199,7 +199,11 @@ async function startEmbeddedJobs(stores: BareStores, log: Log): Promise<Embedded
   return {
     freeSpace,
     usage: maintenance.usage,
-    backup: () => createBackup({ ...stores, maintenance }),
+    async *backup() {
+      log.info({}, 'backup started');
+      yield* createBackup({ ...stores, maintenance });
+      log.info({}, 'backup complete');
+    },
     async stop() {
       await maintenance.stop();
       await freeSpace.stop();

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../postgres/index.js';
+import type { Tables } from '../schema.js';
 
 /** How much the service stores. Exact up to `MAX_COUNTED` rows of a table, and an estimate beyond. */
 export interface Totals {
@@ -21,12 +22,12 @@ export async function readTotals(db: Database, maxCounted = MAX_COUNTED): Promis
   const posts = await countRows(db, 'posts', maxCounted);
   const sessions = await countRows(db, 'sessions', maxCounted);
   const imageBytes = await readImageBytes(db, accounts, maxCounted);
-  const installation = await db.selectFrom('installation').select('operator_actions').executeTakeFirstOrThrow();
-  return { accounts, posts, sessions, imageBytes, operatorActions: installation.operator_actions };
+  const operatorActions = await countRows(db, 'operator_log', maxCounted);
+  return { accounts, posts, sessions, imageBytes, operatorActions };
 }
 
 /** Counts the rows of a table. Of a larger table, returns the number when it was last vacuumed or analyzed. */
-async function countRows(db: Database, table: 'accounts' | 'posts' | 'sessions', maxCounted: number): Promise<number> {
+async function countRows(db: Database, table: keyof Tables, maxCounted: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select case when counted < ${maxCounted} then counted else greatest(counted, reltuples) end::float8 as count
     from (select count(*) as counted from (select from ${sql.table(table)} limit ${maxCounted}) as first) as counts,

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { badBody, encodedBody, type FieldProblem, HttpError, unsupportedMediaType } from '../errors.js';
+import { badBody, encodedBody, HttpError, unsupportedMediaType } from '../errors.js';
 import type { Operation } from '../operation.js';
 import { imageTypes } from '../policy/image-types.js';
+import type { Fields, Validation } from '../validation.js';
 import { readBytes } from './body-bytes.js';
+import { coerceAll } from './coerce.js';
 import { type Form, type FormOptions, readForm } from './forms.js';
 
 /*
@@ -19,12 +21,11 @@ const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
 
 const MAX_JSON_BYTES = 64 * 1024;
 
-export type RequestBody =
-  | { kind: 'none' }
-  | { kind: 'json'; value: unknown }
-  | { kind: 'form'; form: Form }
-  /** An invalid body, which is reported in one 400 together with the other problems of the request. */
-  | { kind: 'invalid'; problems: readonly FieldProblem[] };
+/** The fields of a body. An invalid body has only problems, which are reported in one 400 together with those of the request. */
+interface ReceivedBody extends Validation {
+  /** The form, whose files are to be removed afterwards. */
+  form?: Form;
+}
 
 /** Accepts bodies of all media types. */
 export async function acceptBodies(server: FastifyInstance): Promise<void> {
@@ -51,22 +52,31 @@ export async function acceptBodies(server: FastifyInstance): Promise<void> {
  */
 export async function readBody(
   request: FastifyRequest,
-  { body }: Operation,
+  operation: Operation,
   formOptions: FormOptions,
-): Promise<RequestBody> {
+): Promise<ReceivedBody> {
   const { raw, mediaType } = request;
-  if (!mayHaveBody(raw)) return { kind: 'none' };
+  const { body } = operation;
+  // A required field is then reported as missing.
+  const none = { fields: body && {}, problems: [] };
+  if (!mayHaveBody(raw)) return none;
   const isEncoded = (raw.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
   try {
-    if (isEncoded || mediaType !== (body?.mediaType ?? JSON_TYPE))
-      return await expectNoBytes(raw, isEncoded ? encodedBody() : unsupportedMediaType(body?.mediaType));
-    if (body?.mediaType === FORM_TYPE) return { kind: 'form', form: await readForm(request, body.fields, formOptions) };
-    return await readJson(raw);
+    if (isEncoded || mediaType !== (body?.mediaType ?? JSON_TYPE)) {
+      await expectNoBytes(raw, isEncoded ? encodedBody() : unsupportedMediaType(body?.mediaType));
+      return none;
+    }
+    if (body?.mediaType === FORM_TYPE) {
+      const form = await readForm(request, body.fields, formOptions);
+      return { fields: coerceAll(form.fields, body.fields), problems: form.problems, form };
+    }
+    const value = await readJson(raw);
+    return value === undefined ? none : { fields: fieldsOf(value, operation), problems: [] };
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     // An operation that takes no body refuses each for this reason, however large or malformed it is.
     const { problems } = body ? error : badBody('unexpected_body');
-    if (problems) return { kind: 'invalid', problems };
+    if (problems) return { fields: undefined, problems };
     throw error;
   }
 }
@@ -74,13 +84,23 @@ export async function readBody(
 const mayHaveBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-async function expectNoBytes(request: IncomingMessage, refusal: HttpError): Promise<RequestBody> {
+async function expectNoBytes(request: IncomingMessage, refusal: HttpError): Promise<void> {
   // Without a limit, which the first piece could already exceed.
   for await (const _ of readBytes(request, Number.POSITIVE_INFINITY)) throw refusal;
-  return { kind: 'none' };
 }
 
-async function readJson(request: IncomingMessage): Promise<RequestBody> {
+/** Returns the fields of a JSON body. @throws HttpError if it is not an object, or if the operation takes no body */
+function fieldsOf(value: unknown, { body, refusesEmptyObject }: Operation): Fields {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (body && !isObject) throw badBody('not_an_object');
+  // For an operation without a body, the schema reports the fields of an object as unknown. `{}` is valid, unless the operation
+  // refuses it.
+  if (!isObject || (!body && refusesEmptyObject)) throw badBody('unexpected_body');
+  return { ...value };
+}
+
+/** Returns undefined if the body is empty. */
+async function readJson(request: IncomingMessage): Promise<unknown> {
   // Decoded piece by piece, because small chunks take much more memory than their text.
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let isEmpty = true;
@@ -90,8 +110,7 @@ async function readJson(request: IncomingMessage): Promise<RequestBody> {
       isEmpty = false;
       json += decoder.decode(bytes, { stream: true });
     }
-    if (isEmpty) return { kind: 'none' };
-    return { kind: 'json', value: JSON.parse(json + decoder.decode()) };
+    return isEmpty ? undefined : JSON.parse(json + decoder.decode());
   } catch (error) {
     throw error instanceof HttpError ? error : badBody('malformed_json');
   }

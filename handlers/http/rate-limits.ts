@@ -1,6 +1,5 @@
 import rateLimit, { type FastifyRateLimitStore, type RateLimitPluginOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../../db/redis/index.js';
 import { createWindowCounters, type WindowCounters } from '../../db/redis/window-counters.js';
 import { addressKey } from '../addresses.js';
@@ -33,9 +32,6 @@ type Bucket = Operation['rateLimit'] | 'cross-site';
 /** Counts a request and sets the rate limit headers. @throws HttpError 429 if the request exceeds the limit */
 type CountRequest = (request: FastifyRequest, reply: FastifyReply, bucket: Bucket) => Promise<void>;
 
-/** The maximum number of exceeded counters to remember. Beyond it, one of them may be logged twice in a window. */
-const MAX_REMEMBERED_REFUSALS = 10_000;
-
 /** The maximum number of counters in memory per bucket. A client with a few addresses cannot evict its own counter. */
 const MAX_ADDRESSES_IN_MEMORY = 100_000;
 
@@ -45,8 +41,6 @@ export async function createRateLimiter(
   redis: RedisConnection | undefined,
 ): Promise<CountRequest> {
   server.decorateRequest('rateLimited', false);
-  /** The keys of the counters that have exceeded their limits in the current window. */
-  const refused = new LRUCache<string, true>({ max: MAX_REMEMBERED_REFUSALS });
   const shared = redis && createWindowCounters(redis);
   const createBucket = async (bucket: Bucket, max: number) => ({
     counter: await createCounter(server, bucket, { max, windowSeconds }, shared),
@@ -73,11 +67,7 @@ export async function createRateLimiter(
     });
     if (!status.isExceeded) return;
     request.rateLimited = true;
-    const key = `${bucket} ${keyOf(request)}`;
-    if (!refused.has(key)) {
-      refused.set(key, true, { ttl: Math.max(status.ttl, 1) });
-      logSecurityEvent(request.log, 'throttled', { address: request.ip, reason: 'rate_limit' });
-    }
+    if (!status.isBanned) logSecurityEvent(request.log, 'throttled', { address: request.ip, reason: 'rate_limit' });
     throw rateLimitExceeded(status.ttlInSeconds);
   };
 }
@@ -94,7 +84,8 @@ async function createCounter(
   { max, windowSeconds }: { max: number; windowSeconds: number },
   shared: WindowCounters | undefined,
 ): Promise<Counter> {
-  const limit = { max, timeWindow: windowSeconds * 1000 };
+  // The plugin calls an address banned from its second refusal in a window on.
+  const limit = { max, timeWindow: windowSeconds * 1000, ban: 1 };
   const countInMemory = await registerCounter(server, { ...limit, cache: MAX_ADDRESSES_IN_MEMORY });
   if (!shared) return countInMemory;
 

@@ -6,12 +6,15 @@ type SecurityEvent =
   | 'login_failed'
   | 'password_rejected'
   | 'password_changed'
+  | 'email_changed'
+  | 'username_changed'
   | 'session_ended'
   | 'account_created'
   | 'account_deleted'
   | 'account_disabled'
   | 'account_enabled'
   | 'account_exported'
+  | 'picture_removed'
   | 'post_deleted'
   | 'throttled';
 
@@ -23,6 +26,9 @@ interface SecurityEventDetails {
   address?: string;
   /** The action of the operator, as in `npm run admin -- accounts disable`. */
   command?: string;
+  /** The email address or username before it was changed, by which the owner of a stolen account can be found. */
+  previousEmail?: string | undefined;
+  previousUsername?: string;
   /** Why a session ended, or which limit was reached. */
   reason?: 'logout' | 'deleted' | 'others_deleted' | 'session_limit' | 'failed_passwords' | 'rate_limit' | undefined;
 }
@@ -34,13 +40,14 @@ export const securityEventCounts = (): ReadonlyMap<SecurityEvent, number> => cou
 
 /**
  * Counts a security event, and logs it as one line at level `info`. Logs only the listed details, so that other properties,
- * such as an email address or a token, do not get into the log.
+ * such as a password or a token, do not get into the log.
  */
 export function logSecurityEvent(
   log: Pick<Log, 'info'>,
   event: SecurityEvent,
-  { accountId, postId, address, command, reason }: SecurityEventDetails,
+  { accountId, postId, address, command, previousEmail, previousUsername, reason }: SecurityEventDetails,
 ): void {
   counts.set(event, (counts.get(event) ?? 0) + 1);
-  log.info({ event, accountId, postId, address, command, reason }, 'security event');
+  const details = { accountId, postId, address, command, previousEmail, previousUsername, reason };
+  log.info({ event, ...details }, 'security event');
 }

@@ -27,22 +27,27 @@ const getting =
       pattern.test(path) ? [{ method: 'GET', path, headers: { Authorization: `Bearer ${token}` } }] : [],
     );
 
-// The body and its type, with the boundary of its parts, as `fetch` would send them. The size is that of a photo for the web.
-const image = pngBlob(createImage(100 * 1024));
-const form = new Response(formOf({ title: 'A photo', text: 'Created by the benchmark.', image }));
-const formType = form.headers.get('content-type') ?? '';
-const body = Buffer.from(await form.arrayBuffer());
-
-function uploads({ token }: BenchUser): BenchRequest[] {
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': formType };
-  return [{ method: 'POST', path: '/posts/create', headers, body }];
+/** Returns the requests that create a post with these fields, as `fetch` would send them. */
+async function creating(fields: Parameters<typeof formOf>[0]) {
+  const form = new Response(formOf(fields));
+  const formType = form.headers.get('content-type') ?? '';
+  const body = Buffer.from(await form.arrayBuffer());
+  return ({ token }: BenchUser): BenchRequest[] => {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': formType };
+    return [{ method: 'POST', path: '/posts/create', headers, body }];
+  };
 }
 
-/** In the order of their measurement. Uploads come last, because they change the feed. */
+const text = { title: 'A post', text: 'Created by the benchmark.' };
+/** The size is that of a photo for the web. */
+const image = pngBlob(createImage(100 * 1024));
+
+/** In the order of their measurement. New posts come last, because they change the feed. */
 export const WORKLOADS: readonly Workload[] = [
   { name: 'feed', title: 'GET /posts', requests: getting(/^\/posts$/) },
   { name: 'cursor', title: 'GET /posts?cursor=…', requests: getting(/cursor/), isNew: true },
   { name: 'post', title: 'GET /posts/{id}', requests: getting(/^\/posts\/\d+$/) },
   { name: 'me', title: 'GET /auth/me', requests: getting(/me$/) },
-  { name: 'upload', title: 'POST /posts/create, 100 KiB', requests: uploads },
+  { name: 'create', title: 'POST /posts/create', requests: await creating(text) },
+  { name: 'upload', title: 'POST /posts/create, 100 KiB', requests: await creating({ ...text, image }) },
 ];

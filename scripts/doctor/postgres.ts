@@ -76,7 +76,7 @@ async function checkConnections(
 /** The tables, and the sequences that the service also reads. Inserts into identity columns need no privilege on a sequence. */
 const TABLES_AND_SEQUENCES = [
   ...['accounts', 'sessions', 'posts', 'idempotency_keys', 'outbox', 'installation', 'accounts_id_seq', 'posts_id_seq'],
-  ...['graph_likes', 'graph_like_counts', 'graph_friendships'],
+  ...['operator_log', 'graph_likes', 'graph_like_counts', 'graph_friendships'],
 ];
 
 /** Finds missing privileges on tables that exist, of which a start only needs some, and to create those that do not. */

@@ -12,7 +12,7 @@ import { chunks, paginate, readIds, withProgress } from '../support/pages.js';
 import type { Progress } from '../support/progress.js';
 import type { MoveStores, StoreSet } from './stores.js';
 
-/** The number of accounts, posts or outbox entries that are copied together. Limits a page of posts to about 8 MB. */
+/** The number of accounts, posts or other rows that are copied together. Limits a page of posts to about 8 MB. */
 const ROWS_PER_PAGE = 200;
 
 /** The number of edges per write. */
@@ -29,11 +29,14 @@ const TABLES = {
   ],
   posts: [{ name: 'posts', column: 'id' }],
   outbox: [{ name: 'outbox', column: 'id' }],
+  operator_log: [{ name: 'operator_log', column: 'id' }],
 } as const;
+
+const PARENTS = ['accounts', 'posts', 'outbox', 'operator_log'] as const;
 
 /** Copies the rows, including pending outbox entries, then the sequences. */
 export async function copyRows(source: Database, target: Database, progress: Progress): Promise<void> {
-  for (const parent of ['accounts', 'posts', 'outbox'] as const) {
+  for (const parent of PARENTS) {
     for await (const ids of pagesOf(source, parent, `copying ${parent}`, progress)) {
       for (const { name, column } of TABLES[parent]) {
         const table = sql.table(name);
@@ -132,7 +135,7 @@ async function countRows(db: Database, table: keyof Tables): Promise<number> {
 }
 
 /** Yields the ids of a table in pages, and reports the progress. */
-async function* pagesOf(db: Database, table: 'accounts' | 'posts' | 'outbox', step: string, progress: Progress) {
+async function* pagesOf(db: Database, table: (typeof PARENTS)[number], step: string, progress: Progress) {
   yield* withProgress(paginate(readIds(db, table), ROWS_PER_PAGE), step, await countRows(db, table), progress);
 }
 

@@ -8,6 +8,7 @@ import {
 } from '../../db/stores/installation.js';
 import { findAppliedMigrations, migrate, migratePostgres } from '../../db/stores/migrate.js';
 import { retryUntilAvailable } from '../../db/support/retry.js';
+import { readIds } from '../support/pages.js';
 import type { Progress } from '../support/progress.js';
 import { copyGraph, copyImages, copyRows, countContents } from './copy.js';
 import { type MoveStores, type StoreSet, throwNaming } from './stores.js';
@@ -68,6 +69,9 @@ async function prepareTarget({ target, shared }: MoveStores, id: string): Promis
   if (!shared.postgres) {
     if (!(await isEmptyDatabase(db))) throw notEmpty('The PostgreSQL of the target', 'postgres');
     await migratePostgres(db);
+    // Earlier versions have no such table.
+    if ((await readIds(db, 'operator_log')(0, 1)).length > 0)
+      throw notEmpty('The operator log of the target', 'postgres');
   }
   const isEmpty = {
     // Edges in tables that are not the graph of these rows are left from an earlier use, and deleted below.

@@ -25,7 +25,7 @@ export async function* paginate<Item extends number | { id: number }>(
 
 /** Returns a function that reads a page of the ids of a table. */
 export const readIds =
-  (db: Database, table: 'accounts' | 'posts' | 'outbox'): ReadPage<number> =>
+  (db: Database, table: 'accounts' | 'posts' | 'outbox' | 'operator_log'): ReadPage<number> =>
   async (after, limit) => {
     const rows = await db.selectFrom(table).select('id').where('id', '>', after).orderBy('id').limit(limit).execute();
     return rows.map(({ id }) => id);

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { ensureGoProgram } from '../support/go.js';
 import { toolsFolder } from '../support/tools-folder.js';
 
 const VERSION = 'v1.33.0';
 const GO_PACKAGE = 'github.com/oasdiff/oasdiff';
-const directory = toolsFolder('oasdiff', VERSION);
+/** Exists once oasdiff is built. */
+export const oasdiffFolder = toolsFolder('oasdiff', VERSION);
 
 /** The minimum number of days between a deprecation and its sunset. */
 const DEPRECATION_NOTICE_DAYS = 180;
@@ -38,7 +38,7 @@ const run = promisify(execFile);
 export async function findChanges(released: string, current: string): Promise<Change[]> {
   const notice = `--deprecation-days-stable=${DEPRECATION_NOTICE_DAYS}`;
   const options = ['--format=json', '--allow-external-refs=false', notice];
-  const oasdiff = await ensureGoProgram(directory, GO_PACKAGE, VERSION);
+  const oasdiff = await ensureGoProgram(oasdiffFolder, GO_PACKAGE, VERSION);
   const { stdout } = await run(oasdiff, ['changelog', ...options, released, current], { maxBuffer: MAX_OUTPUT_BYTES });
   const reported: ReportedChange[] = stdout.trim() === '' ? [] : JSON.parse(stdout);
   return reported.map(({ text, level, operation, path, section }) => ({
@@ -47,6 +47,3 @@ export async function findChanges(released: string, current: string): Promise<Ch
     breaking: level > 1,
   }));
 }
-
-/** Returns whether oasdiff is already built. */
-export const isOasdiffBuilt = (): boolean => existsSync(directory);

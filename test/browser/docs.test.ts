@@ -338,7 +338,8 @@ async function testExplorer() {
     }
     t.equal(backgrounds.size, 2, 'light and dark differ');
     await page.emulateMedia({ colorScheme: 'dark', media: 'print' });
-    t.equal(await page.locator('.dark-mode').count(), 0, 'prints dark text');
+    // Prints dark text.
+    await page.locator('.dark-mode').waitFor({ state: 'detached' });
     await page.emulateMedia({ media: 'screen' });
     await page.setViewportSize({ width: 320, height: 900 });
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);

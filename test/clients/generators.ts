@@ -102,6 +102,6 @@ export const clients: GeneratedClient[] = [
   })),
 ];
 
-/** Returns the name with the language, by which the README and `--only` select a client. */
+/** Returns the name with the language, by which the README names a client. */
 export const nameOf = ({ language, name }: GeneratedClient) =>
   language === others ? name : `${language.name}/${name}`;

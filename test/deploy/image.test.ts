@@ -117,7 +117,11 @@ t.test('the image', needsContainers, async (t) => {
     t.match(await run([volume], 'node', 'scripts/migrate.js'), { code: 0, output: /applied/ });
     const service = await start([volume]);
     const { email } = await registerUser(t, service.url);
-    t.match(await podman('exec', service.name, 'node', 'scripts/admin/index.js', 'accounts', 'show', email), /^id /);
+    t.match(await podman('exec', service.name, 'node', 'scripts/admin.js', 'accounts', 'show', email), /^id /);
+    const admin = (...args: string[]) => podman('exec', service.name, 'node', 'scripts/admin.js', ...args);
+    await admin('accounts', 'disable', email, '--yes', '--operator', 'ada', '--reason', 'a test');
+    await admin('accounts', 'enable', email);
+    t.match(await admin('log'), /accounts enable .*\n.* ada +accounts disable .* a test\n/);
     await podman('exec', service.name, 'node', 'scripts/backup.js', '--to', '/data/backup.tar');
     t.equal(await service.stop(), 0);
     t.match(await run([volume], 'node', 'scripts/verify/index.js'), { code: 0 });

@@ -117,7 +117,7 @@ t.test('a full disk', { skip }, async (t) => {
     t.match(await ready.json(), { stores: { postgres: { ok: false, reason: /^The disk of DATA_DIR is full/ } } });
     t.equal((await fetch(`${service.opsUrl}/readyz?exclude=postgres`)).status, 200, 'reads are served');
     const reason = /^The postgres store is not available: .* read-only transaction: the disk is full[^\n]*\n$/;
-    t.match(await runCommand(t, ['admin/index', 'accounts', 'disable', email], environment), {
+    t.match(await runCommand(t, ['admin', 'accounts', 'disable', email, '--yes'], environment), {
       code: 1,
       output: reason,
     });
@@ -178,7 +178,7 @@ t.test('a full disk', { skip }, async (t) => {
     await fillLeaving(8);
     const line = /^The disk of \S+ is full: \d+ MiB are free, and a start needs 32 MiB\. Free some space /;
     await expectRefusedStart(t, environment, line);
-    t.match(await runCommand(t, ['admin/index', 'accounts', 'list'], environment), { code: 1, output: line });
+    t.match(await runCommand(t, ['admin', 'accounts', 'list'], environment), { code: 1, output: line });
     await freeSpace();
     await startAgain();
     await expectReads(t);

@@ -140,10 +140,16 @@ async function expectMove(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.Pro
   t.match(counts, /^posts +1311 +1311$/m);
   t.match(counts, /^outbox +([1-9]\d*) +\1$/m);
   t.match(counts, /^images +7 +7$/m);
+  t.match(counts, /^operator_log +1300 +1300$/m);
   const refusal = await expectRefusedStart(t, source, /was moved to/);
 
   const service = await startTestService(t, target);
-  const nextEntry = await sql<{ id: number }>`select nextval('outbox_id_seq') as id`.execute(service.stores.db);
+  const { db } = service.stores;
+  const action = await db.insertInto('operator_log').values({ operator: 'x', command: 'x' }).returning('id').execute();
+  t.same(action, [{ id: 1301 }]);
+  const last = await db.selectFrom('operator_log').selectAll().where('id', '=', 1300).executeTakeFirst();
+  t.match(last, { operator: 'ada', account_id: 1300, post_id: null, reason: 'spam “1300”', created_at: /Z$/ });
+  const nextEntry = await sql<{ id: number }>`select nextval('outbox_id_seq') as id`.execute(db);
   // The seven uploads of `fillStores` alone use more ids.
   t.ok((nextEntry.rows[0]?.id ?? 0) > 5, 'new outbox entries do not get the ids of moved ones');
   const [{ token }] = users as [TestUser];
@@ -247,6 +253,9 @@ async function insertManyRows({ db, graph }: BareStores): Promise<void> {
     db,
   );
   await sql`insert into outbox (kind, key, due_at) values ('image', 'x.png', now() + interval '1 hour')`.execute(db);
+  await sql`
+    insert into operator_log (operator, command, account_id, reason)
+    select 'ada', 'accounts disable', n, 'spam “' || n || '”' from generate_series(1, 1300) n`.execute(db);
   const ids = rows.map(({ id }) => id);
   await graph.bulk.addEdges({
     friendships: [],

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { deletePost } from '../../db/post-writes.js';
+import { deletePosts } from '../../db/post-writes.js';
 import type { Stores } from '../../db/stores/index.js';
 import { repeatUntilSettled } from '../support/races.js';
 import { befriend, createPost, PASSWORD, picture, startTestService, type TestUser } from '../support/service.js';
@@ -37,7 +37,7 @@ t.test('accepts changes between two reads', async (t) => {
       return ids;
     };
   };
-  const removePost = (id: number) => deletePost(stores, ada, id);
+  const removePost = (id: number) => deletePosts(stores, ada, [id]);
   /** Compares the stores with some of their functions replaced, and expects no difference. */
   async function expectNoDifference(
     t: Test,

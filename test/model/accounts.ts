@@ -1,33 +1,115 @@
 import type { OperationId } from '../../generated/types.js';
-import { formOf, type Profile, type User } from './model.js';
-import type { ModelOperation, Step } from './step.js';
+import { claimsOf } from '../../scripts/contract-test/client/index.js';
+import { formOf, type Profile, type Session, type User } from './model.js';
+import { type Change, State } from './state.js';
+import { type ModelOperation, NO_STATUS, type Step } from './step.js';
 
-const PASSWORD = 'Quiet-Harbour-27!';
+/** Passwords that meet the policy for every account. */
+const PASSWORDS = ['Quiet-Harbour-27!', 'Teal-Lantern-58?', 'Brisk-Meadow-93%'];
+
 const WRONG_PASSWORD = 'Wrong-Turning-64$';
 
 const emailOf = ({ label }: User) => `${label}@people.example`;
 
 async function register(step: Step): Promise<void> {
   const { me } = step;
-  if (me.profile.known !== null) return;
-  const profile = { private: false, image: null };
-  const json = { name: me.label, username: me.label, email: emailOf(me), password: PASSWORD };
+  const { known } = me.profile;
+  if (known === undefined) return;
+  const password = step.pickOne(PASSWORDS) ?? '';
+  const json = { name: me.label, username: me.label, email: emailOf(me), password };
   const send = () => step.send('POST', '/auth/register', { json, token: undefined });
+  if (known) {
+    step.expect(await send(), 409);
+    return;
+  }
+  const profile = { password, private: false, image: null };
   const created = await step.write([me.profile.changeTo(profile)], send, { done: 201 });
   if (created) me.id = created.body.id;
 }
 
 async function login(step: Step): Promise<void> {
-  if (step.me.profile.known) step.expect(await logIn(step), 200);
+  const { known } = step.me.profile;
+  if (!known) return;
+  if (step.below(8) > 0) await createSession(step, known.password);
+  else step.expect(await sendLogin(step, WRONG_PASSWORD, 'another device'), 401);
 }
 
-/** Logs in. The session is used from then on. Returns the response, which is undefined if the outcome is unknown. */
-export async function logIn(step: Step) {
+/** Logs in. Returns the token of the new session, or undefined if the outcome is unknown or 401. */
+export async function createSession(step: Step, password: string): Promise<string | undefined> {
+  const { me, model } = step;
+  const session: Session = { token: undefined, device: `device ${model.word()}`, alive: new State(false) };
+  me.sessions.push(session);
+  const send = () => sendLogin(step, password, session.device);
+  const refused = me.profile.isWritable ? [] : [401];
+  const response = await step.write([session.alive.changeTo(true)], send, { done: 200, refused });
+  session.token = response?.body.token;
+  me.id ??= response?.body.id;
+  return session.token;
+}
+
+function sendLogin(step: Step, password: string, device: string) {
+  const json = { email: emailOf(step.me), password };
+  return step.send('POST', '/auth/login', { json, headers: { 'User-Agent': device }, token: undefined });
+}
+
+/** Returns an operation that reads the user's own account, sometimes with the token of an ended session, which returns 401. */
+const readAccount =
+  (path: string): ModelOperation =>
+  async (step) => {
+    const { me } = step;
+    const ended = step.pickOne(me.sessions.filter(({ token, alive }) => token && alive.known === false));
+    if (ended?.token && step.below(4) === 0) {
+      step.expect(await step.send('GET', path, { token: ended.token }), 401);
+      return;
+    }
+    const reply = await step.send('GET', path);
+    step.expect(reply, 200);
+    const { response } = reply;
+    if (response && response.body.email !== emailOf(me)) step.fail(response, `the email should be ${emailOf(me)}`);
+  };
+
+async function logout(step: Step): Promise<void> {
+  const token = step.token();
+  const session = step.me.sessions.find((session) => session.token === token);
+  if (!token || !session) return;
+  const outcomes = { done: 200 };
+  await step.write([session.alive.changeTo(false)], () => step.send('POST', '/auth/logout', { token }), outcomes);
+}
+
+async function listSessions(step: Step): Promise<void> {
   const { me } = step;
-  const json = { email: emailOf(me), password: PASSWORD };
-  const reply = await step.send('POST', '/auth/login', { json, token: undefined });
-  if (reply.status === 200) Object.assign(me, { token: reply.response?.body.token, id: reply.response?.body.id });
-  return reply;
+  const token = step.token();
+  if (!token) return;
+  const { response, since } = await step.send('GET', '/auth/sessions', { token });
+  if (!response) return;
+  const devices = new Set<string>(response.body.map((session: { device_name: string }) => session.device_name));
+  for (const session of me.sessions) {
+    const alive = session.alive.valuesSince(since);
+    const wrong = alive.every((value) => value !== devices.has(session.device));
+    if (wrong) step.fail(response, `${session.device} should ${alive[0] ? '' : 'not '}be listed`);
+    devices.delete(session.device);
+  }
+  if (devices.size > 0) step.fail(response, 'unknown sessions are listed');
+  for (const { id, current } of response.body)
+    if (current !== (id === claimsOf(token).jti)) step.fail(response, 'current is wrong');
+}
+
+async function deleteOtherSessions(step: Step): Promise<void> {
+  const token = step.token();
+  if (!token) return;
+  const others = step.me.sessions.filter((session) => session.token !== token);
+  const changes = others.map(({ alive }) => alive.changeTo(false));
+  await step.write(changes, () => step.send('DELETE', '/auth/sessions', { token }), { done: 200 });
+}
+
+async function deleteSession(step: Step): Promise<void> {
+  const session = step.pickOne(step.me.sessions.filter(({ token }) => token));
+  if (!session?.token) return;
+  const id = claimsOf(session.token).jti;
+  const alive = session.alive.known;
+  if (alive === undefined) return;
+  const outcomes = { done: alive ? 200 : 404 };
+  await step.write([session.alive.changeTo(false)], () => step.send('DELETE', `/auth/sessions/${id}`), outcomes);
 }
 
 async function getOwnProfile(step: Step): Promise<void> {
@@ -41,6 +123,7 @@ async function updateProfile(step: Step): Promise<void> {
   const { known } = me.profile;
   if (!known || !me.profile.isWritable) return;
   const tag = `picture ${model.word()}`;
+  const password = PASSWORDS[(PASSWORDS.indexOf(known.password) + 1) % PASSWORDS.length] ?? '';
   const privacy = { private: !known.private };
   const possibleChanges: Partial<Profile>[] = [
     privacy,
@@ -48,13 +131,20 @@ async function updateProfile(step: Step): Promise<void> {
     { image: tag },
     { image: tag, ...privacy },
     { image: null },
+    { password },
+    {},
   ];
-  const { image, ...fields } = step.pickOne(possibleChanges) ?? {};
-  const form = formOf(fields, image);
-  const next: Profile = { ...known, ...fields, ...(image !== undefined && { image }) };
+  const changed = step.pickOne(possibleChanges) ?? {};
+  const isValid = Object.keys(changed).length > 0;
+  const { image, ...fields } = isValid ? changed : { password };
+  const current_password = isValid ? known.password : WRONG_PASSWORD;
+  const form = formOf({ ...fields, ...(fields.password && { current_password }) }, image);
+  const next: Profile = { ...known, ...changed };
+  const changes: Change[] = [me.profile.changeTo(next)];
+  if (changed.password) changes.push(...me.sessions.map(({ alive }) => alive.changeTo(false)));
+  const outcomes = isValid ? { done: 200 } : { done: NO_STATUS, refused: [401] };
   const needs = 'image' in form ? (['images'] as const) : [];
-  const send = () => step.send('PUT', '/profiles/me', { form, needs });
-  const response = await step.write([me.profile.changeTo(next)], send, { done: 200 });
+  const response = await step.write(changes, () => step.send('PUT', '/profiles/me', { form, needs }), outcomes);
   if (response) model.learnLink(response.body.profile_link, next.image);
 }
 
@@ -64,15 +154,22 @@ async function deleteAccount(step: Step): Promise<void> {
   if (!known || !me.profile.isWritable) return;
   // Most attempts use a wrong password, because most accounts must survive.
   const succeeds = step.below(3) === 0;
-  const json = { password: succeeds ? PASSWORD : WRONG_PASSWORD };
+  const json = { password: succeeds ? known.password : WRONG_PASSWORD };
   const send = () => step.send('DELETE', '/profiles/me', { json });
   if (!succeeds) {
     step.expect(await send(), 401);
     return;
   }
   const posts = model.posts.filter(({ author }) => author === me);
-  const changes = [me.profile.changeTo(null), ...posts.map(({ content }) => content.changeTo(null))];
+  const likes = model.posts.flatMap(({ likes }) => likes.get(me) ?? []);
+  const changes = [
+    me.profile.changeTo(null),
+    ...me.sessions.map(({ alive }) => alive.changeTo(false)),
+    ...posts.map(({ content }) => content.changeTo(null)),
+  ];
   const response = await step.write(changes, send, { done: 200 });
+  // The graph is updated after the response, so both values are possible for a while.
+  if (response) for (const like of likes) like.add(false);
   if (response) actor.user = model.addUser();
 }
 
@@ -103,6 +200,12 @@ export const getImage =
 export const accounts = {
   register,
   login,
+  getCurrentAccount: readAccount('/auth/me'),
+  verifySession: readAccount('/auth/verify'),
+  logout,
+  listSessions,
+  deleteOtherSessions,
+  deleteSession,
   getOwnProfile,
   updateProfile,
   deleteAccount,

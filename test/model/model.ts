@@ -3,9 +3,17 @@ import { samples } from '../../scripts/contract-test/client/index.js';
 import { ModelMismatchError, State } from './state.js';
 
 export interface Profile {
+  password: string;
   private: boolean;
   /** The tag of its bytes, see `imageOf`. */
   image: string | null;
+}
+
+export interface Session {
+  /** Undefined if the response to the login was lost. */
+  token: string | undefined;
+  device: string;
+  alive: State<boolean>;
 }
 
 export interface User {
@@ -15,8 +23,7 @@ export interface User {
   id: number | undefined;
   /** Null if the account does not exist. */
   profile: State<Profile | null>;
-  /** The token of a session, which ends with the account. */
-  token: string | undefined;
+  sessions: Session[];
 }
 
 export interface Content {
@@ -32,6 +39,7 @@ export interface ModelPost {
   createdAt: string | undefined;
   /** Null if the post does not exist. */
   content: State<Content | null>;
+  likes: Map<User, State<boolean>>;
 }
 
 /** The relation of two users; a request has the label of its sender. */
@@ -56,23 +64,25 @@ export class Model {
 
   addUser(): User {
     const profile = new State<Profile | null>(null);
-    const user = { label: this.word(), id: undefined, profile, token: undefined };
+    const user = { label: this.word(), id: undefined, profile, sessions: [] };
     this.users.push(user);
     return user;
   }
 
   addPost(author: User): ModelPost {
     const content = new State<Content | null>(null);
-    const post = { author, id: undefined, createdAt: undefined, content };
+    const post = { author, id: undefined, createdAt: undefined, content, likes: new Map() };
     this.posts.push(post);
     return post;
   }
 
   relation(one: User, other: User): State<UserRelation> {
     const key = [one.label, other.label].sort().join();
-    const relation = this.#relations.get(key) ?? new State<UserRelation>('none');
-    this.#relations.set(key, relation);
-    return relation;
+    return getOrCreate(this.#relations, key, () => new State<UserRelation>('none'));
+  }
+
+  like(user: User, post: ModelPost): State<boolean> {
+    return getOrCreate(post.likes, user, () => new State(false));
   }
 
   findUser(id: number): User | undefined {
@@ -123,6 +133,21 @@ export class Model {
     for (const [link, known] of this.tags) if (known === tag) return link;
     return undefined;
   }
+
+  /**
+   * Returns the bounds of the like count at `time` or later. Likes of deleted accounts are removed with a delay. A list may read
+   * a post just before its deletion, and its likes just after.
+   */
+  likeCount(post: ModelPost, time: number): { min: number; max: number } {
+    let [min, max] = [0, 0];
+    const exists = certainlyExists(post.content, time);
+    for (const [user, like] of post.likes) {
+      const likes = like.valuesSince(time);
+      if (likes.includes(true)) max += 1;
+      if (exists && certainlyExists(user.profile, time) && !likes.includes(false)) min += 1;
+    }
+    return { min, max };
+  }
 }
 
 /** Returns whether an account or post certainly existed at `time` and later. */
@@ -139,4 +164,10 @@ export function formOf(fields: Record<string, string | boolean>, tag?: string | 
   const texts = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
   if (tag === null) return { ...texts, remove_image: 'true' };
   return tag === undefined ? texts : { ...texts, image: new Blob([imageOf(tag)], { type: 'image/png' }) };
+}
+
+function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
 }

@@ -1,6 +1,7 @@
 import type { OperationId } from '../../generated/types.js';
 import { nextPagePath } from '../support/http.js';
 import { getImage } from './accounts.js';
+import { MAX_COMMIT_DELAY_MS } from './fixture.js';
 import { type Content, formOf, type ModelPost } from './model.js';
 import type { ModelOperation, Step } from './step.js';
 
@@ -127,6 +128,27 @@ async function deletePost(step: Step): Promise<void> {
   await step.write([post.content.changeTo(null)], send, { done: 200 });
 }
 
+/** Returns an operation that likes or unlikes a post. */
+const setLike =
+  (method: string, liked: boolean): ModelOperation =>
+  async (step) => {
+    const { me, model } = step;
+    const post = pickPost(step);
+    if (!post) return;
+    const like = model.like(me, post);
+    if (!like.isWritable || Date.now() < like.uncertainUntil) return;
+    await step.write(
+      [like.changeTo(liked)],
+      async () => {
+        const reply = await step.send(method, `/posts/like?id=${post.id}`, { needs: ['graph'] });
+        step.expect(reply, ...expectedPostStatuses(step, post, reply.since));
+        return reply;
+      },
+      { done: 200, refused: [404] },
+      MAX_COMMIT_DELAY_MS,
+    );
+  };
+
 export const posts = {
   listPosts,
   listOwnPosts,
@@ -135,4 +157,6 @@ export const posts = {
   createPost,
   editPost,
   deletePost,
+  likePost: setLike('POST', true),
+  unlikePost: setLike('DELETE', false),
 } satisfies Partial<Record<OperationId, ModelOperation>>;

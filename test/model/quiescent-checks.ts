@@ -1,9 +1,9 @@
 import type { OperationId } from '../../generated/types.js';
 import { nextPagePath } from '../support/http.js';
-import { logIn } from './accounts.js';
+import { createSession } from './accounts.js';
 import type { ServiceFixture } from './fixture.js';
 import { friends } from './friends.js';
-import type { Model, User } from './model.js';
+import type { Model, Profile, User } from './model.js';
 import { expectedPostStatuses } from './posts.js';
 import { tick } from './state.js';
 import { Step } from './step.js';
@@ -14,24 +14,46 @@ import { showsContent, showsProfile, ViewChecker } from './views.js';
 /** Resolves every uncertain value by reading it, then checks everything that each user can see. */
 export async function readAll(model: Model, fixture: ServiceFixture): Promise<void> {
   const stepOf = (user: User, operation: OperationId) => new Step(model, { user }, operation, 0, fixture);
-  for (const user of model.users) await resolveProfile(stepOf(user, 'login'));
+  for (const user of model.users) {
+    await resolveProfile(stepOf(user, 'login'));
+    if (user.profile.known) await resolveSessions(stepOf(user, 'listSessions'));
+  }
   for (const user of model.users) await resolvePosts(stepOf(user, 'listOwnPosts'));
   const existing = model.users.filter(({ profile }) => profile.known);
   for (const user of existing) await resolveRelations(stepOf(user, 'listFriends'));
+  for (const user of existing) await resolveLikes(stepOf(user, 'getPost'));
   for (const user of existing) await checkAll(stepOf(user, 'listPosts'));
 }
 
-/** Finds the state of an account by logging in and reading the profile. */
+/** Finds the state of an account by trying the possible passwords and reading the profile. */
 async function resolveProfile(step: Step): Promise<void> {
   const { me, model } = step;
-  if (me.profile.current.length > 1) {
-    const { status } = await logIn(step);
-    const shown = status === 200 ? (await step.send('GET', '/profiles/me')).response?.body : undefined;
-    const found = me.profile.current.find((profile) => profile && shown && showsProfile(model, profile, shown));
-    me.profile.narrow((value) => value === (found ?? null), `${me.label} has read ${JSON.stringify(shown)}`);
+  const possible = me.profile.current;
+  if (possible.length < 2) return;
+  const profiles = possible.filter((profile): profile is Profile => profile !== null);
+  for (const profile of profiles) {
+    const token = await createSession(step, profile.password);
+    if (!token) continue;
+    const shown = (await step.send('GET', '/profiles/me', { token })).response?.body;
+    const found = profiles.find(
+      (candidate) => candidate.password === profile.password && showsProfile(model, candidate, shown),
+    );
+    me.profile.narrow((value) => value === found, `${me.label} has read ${JSON.stringify(shown)}`);
     if (found) model.learnLink(shown.profile_link, found.image);
+    return;
   }
-  if (me.profile.known && !me.token) step.expect(await logIn(step), 200);
+  me.profile.narrow((profile) => profile === null, 'no password works');
+  for (const { alive } of me.sessions) alive.narrow((value) => !value, 'there is no account');
+}
+
+async function resolveSessions(step: Step): Promise<void> {
+  const { me } = step;
+  if (!step.token()) await createSession(step, (me.profile.known as Profile).password);
+  const { response } = await step.send('GET', '/auth/sessions', { token: step.token() });
+  const devices = response?.body.map((session: { device_name: string }) => session.device_name);
+  for (const { alive, device } of me.sessions) {
+    if (alive.known === undefined) alive.narrow((value) => value === devices.includes(device), `${device} was read`);
+  }
 }
 
 async function resolvePosts(step: Step): Promise<void> {
@@ -86,6 +108,17 @@ async function resolveRelations(step: Step): Promise<void> {
 
 const readIds = async (step: Step, path: string): Promise<(number | undefined)[]> =>
   (await step.send('GET', path)).response?.body.map(({ id }: { id: number }) => id);
+
+async function resolveLikes(step: Step): Promise<void> {
+  const { me, model } = step;
+  for (const post of model.posts) {
+    const like = model.like(me, post);
+    if (like.current.length < 2 || Date.now() < like.uncertainUntil || !post.content.known) continue;
+    const { response } = await step.send('GET', `/posts/${post.id}`);
+    if (response?.status === 200)
+      like.narrow((value) => value === response.body.liked_by_me, `${me.label} has read the post`);
+  }
+}
 
 /** Reads everything that a user may see, and recent content that the user may not see. */
 async function checkAll(step: Step): Promise<void> {

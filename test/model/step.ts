@@ -29,10 +29,11 @@ interface StepRequest extends Omit<HttpOptions, 'token'> {
 /** The `done` status of a write that must be refused. No response has this status. */
 export const NO_STATUS = -1;
 
-/** One operation of one client, with its own random numbers. */
+/** One operation of one actor, with its own random numbers. */
 export class Step {
   readonly me: User;
   readonly #nextInteger: () => number;
+  #token: string | undefined;
 
   constructor(
     readonly model: Model,
@@ -43,6 +44,8 @@ export class Step {
   ) {
     this.me = actor.user;
     this.#nextInteger = mulberry32(seed);
+    // Chosen now, because a write may make the session uncertain.
+    this.token();
   }
 
   /** Returns a random integer from 0 to `limit` - 1. */
@@ -54,10 +57,16 @@ export class Step {
     return values[this.below(values.length || 1)];
   }
 
+  /** Returns a token that is certainly valid, always the same one, or undefined if there is none. */
+  token(): string | undefined {
+    this.#token ??= this.pickOne(this.me.sessions.filter(({ token, alive }) => token && alive.known === true))?.token;
+    return this.#token;
+  }
+
   /** Sends a request, with the user's own token if there is one. */
   async send(method: string, path: string, request: StepRequest = {}): Promise<Reply> {
     const { needs = [], token: given, ...options } = request;
-    const token = 'token' in request ? given : this.me.token;
+    const token = 'token' in request ? given : this.token();
     const since = tick();
     const response = await this.fixture.send(method, path, { ...options, ...(token !== undefined && { token }) });
     const outcome = response ? `${response.status} ${describe(response.body)}` : 'no response';

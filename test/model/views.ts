@@ -1,5 +1,13 @@
 import type { TestResponse } from '../support/http.js';
-import { type Content, imageOf, type Model, type ModelPost, type Profile, type User } from './model.js';
+import {
+  type Content,
+  certainlyExists,
+  imageOf,
+  type Model,
+  type ModelPost,
+  type Profile,
+  type User,
+} from './model.js';
 import { ModelMismatchError } from './state.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: every body was validated against the contract.
@@ -33,6 +41,11 @@ export class ViewChecker {
     const seen = shown.filter(({ from }) => model.visibility(viewer, post.author, this.#atLeastSince(from)).possible);
     if (seen.length === 0) fail(`${viewer.label} sees a hidden post`, body);
     if (shown.length === 1) model.learnLink(body.image, shown[0]?.value?.image ?? null);
+    const { min, max } = model.likeCount(post, since);
+    if (body.like_count < min || body.like_count > max) fail(`like_count should be from ${min} to ${max}`, body);
+    const mine = model.like(viewer, post).valuesSince(since);
+    if (!certainlyExists(post.content, since)) mine.push(false);
+    if (!mine.includes(body.liked_by_me)) fail(`liked_by_me is wrong for ${viewer.label}`, body);
     return post;
   }
 
@@ -81,7 +94,6 @@ export class ViewChecker {
   /** Checks a full or a brief profile. */
   checkProfile(body: Body, owner: User): void {
     const { model, viewer } = this;
-    if (body.username !== owner.label) fail(`this is not the profile of ${owner.label}`, body);
     const spans = owner.profile
       .spansSince(this.since)
       .filter(({ value }) => value !== null && showsProfile(model, value, body));

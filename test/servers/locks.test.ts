@@ -13,7 +13,7 @@ import { requestFriendship } from '../../db/friendships.js';
 import type { ImageFile } from '../../db/images/index.js';
 import { setLikes } from '../../db/likes.js';
 import { claimImage } from '../../db/outbox/pending-images.js';
-import { createPost, deletePost, updatePost } from '../../db/post-writes.js';
+import { createPost, deletePosts, updatePost } from '../../db/post-writes.js';
 import { NOW, secondsFromNow } from '../../db/postgres/clock.js';
 import type { DatabaseTransaction } from '../../db/postgres/index.js';
 import { lockExclusive, lockShared } from '../../db/postgres/locks.js';
@@ -62,7 +62,7 @@ t.test('locks', needsServers, async (t) => {
   const removeAccount = async (id: number) => {
     await deleteAccount(otherStores, await credentialsOf(id));
   };
-  const removePost = (author: number, id: number) => deletePost(otherStores, author, id);
+  const removePost = (author: number, id: number) => deletePosts(otherStores, author, [id]);
   /** Creates a post without delivering its outbox entries. */
   const createUndelivered = async (author: number) => {
     const undelivered = withoutDelivery(stores);
@@ -226,7 +226,7 @@ t.test('locks', needsServers, async (t) => {
   t.test('a removal is not delivered a second time before its second delivery is due', needsNeo4j, async (t) => {
     const other = await account();
     const undelivered = withoutDelivery(stores);
-    await deletePost(undelivered.stores, other, await post(other));
+    await deletePosts(undelivered.stores, other, [await post(other)]);
     const { entries } = undelivered;
     await outbox.deliver(entries);
     await otherStores.outbox.deliver(entries);

@@ -9,7 +9,7 @@ import { onServices } from './stores.js';
 import { createUserFactory } from './users.js';
 
 /** The number of rounds of each race. Embedded stores need fewer: their single connection allows few interleavings. */
-const ROUNDS = onServices ? 50 : 15;
+const ROUNDS = onServices ? 60 : 15;
 
 const CONCURRENT_ROUNDS = 8;
 

@@ -1,7 +1,12 @@
 import { Readable } from 'node:stream';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import t, { type Test } from 'tap';
-import { type StoreName, StoreUnavailableError } from '../../db/support/errors.js';
+import {
+  ClientDisconnectedError,
+  OverloadedError,
+  type StoreName,
+  StoreUnavailableError,
+} from '../../db/support/errors.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { overloaded } from '../../handlers/errors.js';
 import { createErrorHandler } from '../../handlers/http/error-handler.js';
@@ -91,5 +96,19 @@ t.test('an outage because of a full disk is named in the response and the log', 
     t.equal(response.statusCode, 503);
     t.match(response.json(), { code: 'store_unavailable', message: /^The disk of the service is full/ });
     t.match(entries(), [{ msg: 'disk full' }]);
+  }
+});
+
+t.test('neither an overload nor a client that has disconnected is logged', async (t) => {
+  for (const [error, status] of [
+    [new OverloadedError(), 503],
+    [new ClientDisconnectedError(), 499],
+  ] as const) {
+    const { server, entries } = createFailingServer(t);
+    server.get('/', async () => {
+      throw error;
+    });
+    t.equal((await server.inject('/')).statusCode, status);
+    t.same(entries(), []);
   }
 });

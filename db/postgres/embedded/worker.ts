@@ -1,6 +1,5 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { PGlite } from '@electric-sql/pglite';
-import { serialize } from 'pg-protocol';
+import { type PGlite, protocol } from '@electric-sql/pglite';
 import { createCluster, openCluster } from './cluster.js';
 import type { Command, Report, WorkerInput } from './messages.js';
 
@@ -21,7 +20,7 @@ function connect(pglite: PGlite, port: MessagePort): void {
   currentPort?.close();
   currentPort = port;
   // The previous client may have left an open transaction, and prepared statements with the same names.
-  for (const statement of ['rollback', 'discard all']) run(pglite, serialize.query(statement));
+  for (const statement of ['rollback', 'discard all']) run(pglite, protocol.serialize.query(statement));
   port.on('message', (bytes: Uint8Array) => {
     const response = run(pglite, bytes);
     if (response.length > 0) port.postMessage(response, [response.buffer]);

@@ -11,6 +11,7 @@ import * as outboxKindIndex from './0009-outbox-kind-index.js';
 import * as feedBlocks from './0010-feed-blocks.js';
 import * as withoutFeedBlocks from './0011-without-feed-blocks.js';
 import * as operator from './0012-operator.js';
+import * as operatorLog from './0013-operator-log.js';
 
 /** All migrations, in the order in which they run. New ones are added at the end. A released migration is never edited. */
 export const migrations: Record<string, Migration> = {
@@ -26,4 +27,5 @@ export const migrations: Record<string, Migration> = {
   '0010-feed-blocks': feedBlocks,
   '0011-without-feed-blocks': withoutFeedBlocks,
   '0012-operator': operator,
+  '0013-operator-log': operatorLog,
 };

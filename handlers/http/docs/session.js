@@ -37,8 +37,9 @@ const logOut = () => async (system) => {
 const refresh = () => async (system) => {
   const token = readToken(system);
   const response = await send(system, 'GET', '/auth/me');
+  const account = response.ok ? await response.json() : undefined;
   if (token !== readToken(system)) return;
-  if (response.ok) system.sessionActions.setUsername((await response.json()).username);
+  if (account) system.sessionActions.setUsername(account.username);
   if (response.status !== 401) return;
   system.sessionActions.forget();
   if (token)

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import pLimit from 'p-limit';
+import { BoundedQueue } from '../../../db/support/bounded-queue.js';
 import { walkAvif } from './avif.js';
 import { applyEdits, type Edit } from './edits.js';
 import { ImageRefusedError, UnreadableImageError } from './errors.js';
@@ -35,7 +35,7 @@ const walkers: Readonly<Record<string, Walker>> = {
 };
 
 /** Bounds the memory for images: each is in memory once, and once more if it is changed. */
-const limit = pLimit(4);
+const queue = new BoundedQueue({ maxRunning: 4, maxWaiting: 1000, maxWaitMs: 3000 });
 
 /**
  * Checks the dimensions of an uploaded image and, if `stripMetadata` is true, removes its metadata in place. Does not change an
@@ -44,6 +44,7 @@ const limit = pLimit(4);
  * @returns the new size in bytes
  * @throws ImageRefusedError if the declared dimensions are too large, or if `stripMetadata` is true and the image seems to
  *   contain metadata but its structure cannot be followed
+ * @throws OverloadedError
  */
 export function cleanImage(
   { path, size, mediaType }: { path: string; size: number; mediaType: string },
@@ -51,7 +52,7 @@ export function cleanImage(
 ): Promise<number> {
   const walk = walkers[mediaType];
   if (!walk) throw new TypeError(`Unsupported image type: ${mediaType}`);
-  return limit(async () => {
+  return queue.run({}, async () => {
     const bytes = await readFile(path);
     try {
       const edits = walk(bytes);

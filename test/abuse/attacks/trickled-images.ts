@@ -19,7 +19,7 @@ const formOf = (image: Blob) => ({ title: 'T', text: 'T', image });
 
 export const trickledImages: Attack = {
   title: '60 clients that read one image of 5 MiB at 10 KB a second',
-  skip: process.env.S3_BUCKET ? false : 'needs an S3 server: npm run services -- run -- npm test -- abuse',
+  skip: process.env.S3_BUCKET ? false : 'needs an S3 server: npm run services -- run -- npm test -- test/abuse',
   async honestRequests({ honest: { token }, send }) {
     const upload = { token, form: formOf(picture()) };
     const { body: post } = await send('POST', '/posts/create', upload);

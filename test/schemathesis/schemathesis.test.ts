@@ -12,8 +12,8 @@ import { venv } from '../support/tools.js';
  * Schemathesis generates valid and invalid requests from the served document, and checks every response against it. The
  * service runs as a separate process, on the stores of the environment.
  *
- *   --examples 50      the maximum number of fuzzed requests for an operation
- *   --seeds 1,2,3      one run for each; a random seed if omitted
+ *   npm test -- test/schemathesis --test-arg=--examples=300    the maximum number of fuzzed requests for an operation
+ *   npm test -- test/schemathesis --test-arg=--seeds=1,2,3     one run for each; a random seed if omitted
  */
 
 t.setTimeout(0);

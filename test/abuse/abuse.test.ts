@@ -16,17 +16,14 @@ import { startAttackedService } from './service.js';
  * Runs each attack against its own service, measures an honest client during the attack, and compares the measurements with
  * their bounds. The variables that select the stores of tests apply.
  *
- *   npm test -- abuse                     all attacks
- *   npm test -- abuse --quick          the same, shorter
- *   npm test -- abuse --only PATTERN   the attacks whose names match this regular expression
+ *   npm test -- test/abuse                       all attacks
+ *   npm test -- test/abuse --test-arg=--quick    the same, shorter
+ *   npm test -- test/abuse --grep=NAME           some attacks
  */
 
 t.setTimeout(0);
 
-const { values } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
-});
-const only = new RegExp(values.only, 'i');
+const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values;
 
 const ATTACK_TIMEOUT_MS = 120_000;
 
@@ -35,7 +32,7 @@ async function runAttack(t: Test, attack: Attack): Promise<Measurement[]> {
   const environment = { ...(await freshStores(t)), TOKEN_KEYS: `abuse:${signingKey}`, ...attack.variables };
   // Tests on servers share one graph.
   await claimGraphFor(environment);
-  await attack.fill?.(t, environment, values.quick);
+  await attack.fill?.(t, environment, quick);
   const service = await startAttackedService(t, environment);
   const nextAddress = rotateAddresses(3, 10);
   const send: Target['send'] = (method, path, options) =>
@@ -46,7 +43,7 @@ async function runAttack(t: Test, attack: Attack): Promise<Measurement[]> {
   const signal = AbortSignal.any([timeout, ended.signal]);
   // Every request of an attack adds a listener.
   setMaxListeners(0, signal);
-  const target: Target = { service, quick: values.quick, signal, honest, attacker, send };
+  const target: Target = { service, quick, signal, honest, attacker, send };
   const endObservation = await observe(t, service, (await attack.honestRequests?.(target)) ?? [currentAccount(honest)]);
   const measurements: Measurement[] = [];
   try {
@@ -64,10 +61,7 @@ async function runAttack(t: Test, attack: Attack): Promise<Measurement[]> {
   return [...measurements, { name: 'timed out', value: Number(timeout.aborted), atMost: 0 }];
 }
 
-const selected = Object.entries(attacks).filter(([name]) => only.test(name));
-if (selected.length === 0) t.fail(`No attack matches. Attacks: ${Object.keys(attacks).join(', ')}`);
-
-for (const [name, attack] of selected) {
+for (const [name, attack] of Object.entries(attacks)) {
   t.test(`${name}: ${attack.title}`, { skip: attack.skip ?? false }, async (t) => {
     let measurements = await runAttack(t, attack).catch((error): Measurement[] => [
       { name: `could not be run: ${error}`, value: 1, atMost: 0 },

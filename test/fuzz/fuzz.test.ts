@@ -18,9 +18,9 @@ import { type FuzzRequest, randomRequest } from './requests.js';
  * contract and leaked data of a private account. At the end it checks that this account is unchanged and that the stores are
  * consistent.
  *
- *   npm test -- fuzz                              4000 requests
- *   npm test -- fuzz --requests 1000000           a long run
- *   SEED=… npm test -- fuzz --from 4711 --requests 1      one request of an earlier run
+ *   npm test -- test/fuzz                                   4000 requests
+ *   npm test -- test/fuzz --test-arg=--requests=1000000     a long run
+ *   SEED=… npm test -- test/fuzz --test-arg=--from=4711 --test-arg=--requests=1      one request of an earlier run
  */
 
 t.setTimeout(0);

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
-import type { FieldCode } from '../error-codes.js';
-import { type FieldProblem, fieldProblem, type Reason, reason } from '../errors.js';
-import { usernameProblems } from '../policy/usernames.js';
+import type { FieldCode } from './error-codes.js';
+import { type FieldProblem, fieldProblem, type Reason, reason } from './errors.js';
+import { usernameProblems } from './policy/usernames.js';
 
 /*
  * Validates fields with the generated validators, and converts the errors of Ajv to field problems. NUL characters and unpaired
