@@ -38,6 +38,14 @@ t.test('a login replaces a hash with outdated parameters', async (t) => {
   t.equal((await send('GET', '/auth/me')).status, 200, 'no session ends');
 });
 
+t.test('an account whose hash cannot be read refuses every password', async (t) => {
+  const { id, email, send } = await service.createUser();
+  await db.updateTable('accounts').set({ password_hash: 'disabled' }).where('id', '=', id).execute();
+  t.match(await login(email), { status: 401, body: { code: 'invalid_credentials' } });
+  const change = { form: { name: 'Other', current_password: PASSWORD } };
+  t.match(await send('PUT', '/profiles/me', change), { status: 401, body: { code: 'invalid_password' } });
+});
+
 // The contract tests also accept two successes.
 t.test('exactly one of two concurrent logouts succeeds', async (t) => {
   for (let round = 0; round < 5; round++) {

@@ -17,7 +17,8 @@ import {
   version,
 } from '../scripts/contract-test/client/index.js';
 import { findInFeed } from '../scripts/contract-test/fixtures.js';
-import { allRules, MAX_REQUESTS } from '../scripts/contract-test/run.js';
+import { textReport } from '../scripts/contract-test/report.js';
+import { allRules, MAX_REQUESTS, type RuleResult } from '../scripts/contract-test/run.js';
 import { selectRules } from '../scripts/contract-test/selection.js';
 import { expectEmptyStores } from './support/consistency.js';
 import { checkContract, failuresIn } from './support/contract-run.js';
@@ -150,6 +151,18 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
   for (const text of [output, xml, JSON.stringify(json)]) t.notMatch(text, SECRET);
 });
 
+t.test('shows first what failed first', (t) => {
+  const failures = ['2026-01-01T12:00:02.000Z', '2026-01-01T12:00:01.000Z', '2026-01-01T12:00:00.000Z'];
+  const results = failures.map((time, index): RuleResult => {
+    const failure = { time, expected: index === 1 ? 'a name' : 'a title' };
+    return { subject: 'Posts', id: `posts.${index}`, sentence: 'A.', verdict: 'failed', seconds: 1, failure };
+  });
+  const counts = { strict: 0, general: 0 };
+  const report = textReport({ results, unchecked: 0, counts, accounts: 0, undeletedAccounts: [], seconds: 1 });
+  t.match(report, /Failed {3}posts\.2: [\s\S]*Same failure: posts\.0\n[\s\S]*Failed {3}posts\.1: /);
+  t.end();
+});
+
 t.test('reports a request as a shell command that sends the same request', async (t) => {
   const argumentsOf = async (sent: RequestContent) => {
     const received = { status: 200, headers: new Headers(), body: undefined, bytes: Buffer.alloc(0) };
@@ -232,6 +245,15 @@ t.test('creates no account on a service that is overloaded or does not implement
       always(200, '<!doctype html>'),
       /^ {2}POST \/auth\/login with the JSON body \{\} returned 200 with text\/html, expected 400 with application\/json$/m,
     ],
+    // As Prism does, a mock of the contract that stops at the first field and has no errors of its own for unknown paths.
+    [
+      ({ url }, response) => {
+        if (url === '/auth/login') respond(response, 400, { message: 'no', errors: [{ in: 'body', field: 'email' }] });
+        else if (/^\/(auth|friends)/.test(`${url}`)) respond(response, 401, { message: 'no' });
+        else respond(response, 404, { title: 'no' });
+      },
+      /contract:\n {2}POST \/auth\/login .* do not name the field password of the body\n {2}GET \/contract-test\/\S+ .* without the field message$/,
+    ],
     // A gateway that rejects every request.
     [
       always(401, { message: 'Unauthorized' }),
@@ -243,8 +265,10 @@ t.test('creates no account on a service that is overloaded or does not implement
         respond(response, /^\/auth/.test(`${url}`) ? 401 : 404, { message: 'no', errors: ['email'] }),
       /\n {2}GET \/friends without credentials returned 404 with application\/json, expected 401 /,
     ],
+    [always(302, '', { Location: '/login' }), / returned 302 with text\/html, expected 400 /],
     [always(301, '', { Location: 'https://there/v1/auth/login' }), / redirects to https:\/\/there\/v1: /],
     [always(503, 'no', overloaded), / responds with 503 to POST \/auth\/login: try again later$/],
+    [always(429, 'no', overloaded), / responds with 429 to POST \/auth\/login: try again later$/],
   ] as [RequestListener, RegExp][]) {
     const url = await serve(t, (request, response) => {
       requestLines.push(`${request.method} ${request.url}`);
@@ -299,6 +323,18 @@ t.test('exits with 2 and one line if it cannot run', async (t) => {
   }
   const withTls = checkContract(service.url.replace('http:', 'https:'));
   await t.rejects(withTls, { message: /: the server does not use TLS, try http:/ });
+});
+
+t.test('exits with 2 and lists the options if the base URL is missing or invalid', async (t) => {
+  for (const [args, line] of [
+    [[], /^error: --base-url is missing$/m],
+    [['--base-url', 'http://here/v1?x'], /^error: option '--base-url <url>' .* without query and credentials\.$/m],
+  ] as [string[], RegExp][]) {
+    const { code, output } = await runContractTest(t, ...args);
+    t.equal(code, 2, args.join(' '));
+    t.match(output, line);
+    t.match(output, /^Usage: contract-test \[options\]$/m);
+  }
 });
 
 t.test('--list needs no service', async (t) => {
@@ -373,6 +409,23 @@ t.test('does not wait for a window whose end is not stated in seconds', async (t
   t.equal(states.general.remaining, undefined);
   update('general', new Headers({ ...headers, 'X-RateLimit-Reset': '900' }));
   t.equal(states.general.remaining, 0);
+});
+
+t.test('announces a wait once, although each response announces a slightly different end of the window', async (t) => {
+  const lines: string[] = [];
+  const { acquire, update } = createLimits((line) => lines.push(line));
+  const headers = { 'X-RateLimit-Limit': '9', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '900' };
+  const controller = new AbortController();
+  const waits = [];
+  for (let requests = 0; requests < 3; requests += 1) {
+    const time = Date.now();
+    await until(() => Date.now() > time);
+    update('general', new Headers(headers));
+    waits.push(acquire('general', controller.signal));
+  }
+  controller.abort();
+  for (const { status } of await Promise.allSettled(waits)) t.equal(status, 'rejected');
+  t.equal(lines.length, 1, lines.join());
 });
 
 t.test('the search for a post ends if the service ignores the offset', async (t) => {

@@ -37,7 +37,6 @@ t.test('only allowed origins may read responses, with credentials', async (t) =>
     [400, 'GET', '/%ff', {}],
     [404, 'GET', '/nope', {}],
     [405, 'PATCH', '/posts', {}],
-    [200, 'GET', '/docs', {}],
   ] as const) {
     for (const origin of [ALLOWED, ALSO_ALLOWED, ...REFUSED]) {
       const response = await send(method, path, { ...sent, ...from(origin) });
@@ -67,6 +66,22 @@ t.test('a preflight of an allowed origin allows the methods and headers of the A
   t.equal((await send('OPTIONS', '/nope', preflight(ALLOWED))).status, 404);
 });
 
+t.test('every origin may read the document, but only allowed origins may read the explorer', async (t) => {
+  for (const origin of [ALLOWED, ...REFUSED]) {
+    const response = await send('GET', '/openapi.json', from(origin));
+    t.equal(allowedOrigin(response), '*', origin);
+    t.notOk(response.headers.has('access-control-allow-credentials'));
+    t.ok(listOf(response.headers.get('access-control-expose-headers')).includes('ETag'));
+    const preflightResponse = await send('OPTIONS', '/openapi.json', preflight(origin));
+    t.same([preflightResponse.status, allowedOrigin(preflightResponse)], [204, '*']);
+    t.ok(listOf(preflightResponse.headers.get('access-control-allow-headers')).includes('If-None-Match'));
+    const known = from(origin, { 'If-None-Match': response.headers.get('etag') ?? '' });
+    const unchanged = await send('GET', '/openapi.json', known);
+    t.same([unchanged.status, allowedOrigin(unchanged)], [304, '*']);
+  }
+  for (const origin of REFUSED) t.equal(allowedOrigin(await send('GET', '/docs', from(origin))), null);
+});
+
 t.test('pages of trusted origins may embed images, pages of other sites may not', async (t) => {
   const { image } = await createPost(user, { image: picture() });
   for (const origin of [ALLOWED, ...REFUSED]) {
@@ -89,6 +104,8 @@ t.test('pages of trusted origins may use the cookie, whatever Sec-Fetch-Site say
     [200, { Origin: service.url }],
     [403, { Origin: service.url, ...CROSS_SITE }],
     ...REFUSED.map((Origin) => [403, { Origin }] as const),
+    [403, { Origin: 'https://evilapp.example' }],
+    [403, { Origin: `${ALLOWED}, https://other.example` }],
   ] as const) {
     const response = await send('DELETE', '/auth/sessions', { headers: { Cookie, ...headers } });
     t.equal(response.status, status, JSON.stringify(headers));

@@ -4,7 +4,7 @@ import { parseLog } from './support/processes.js';
 import { scrape } from './support/prometheus.js';
 import { startTestService } from './support/service.js';
 import { until } from './support/until.js';
-import { writeBytes } from './support/wire.js';
+import { openConnection, writeBytes } from './support/wire.js';
 
 const APP = 'https://app.example';
 
@@ -65,6 +65,21 @@ t.test('a 429 closes the connection, and pipelined requests after it are not pro
   t.equal(received.match(/HTTP\/1\.1 404 /g)?.length, 3);
   t.equal(received.match(/HTTP\/1\.1 429 /g)?.length, 1);
   t.match(received.slice(received.indexOf('HTTP/1.1 429')), /^connection: close\r$/im);
+});
+
+t.test('a client can read a 429 while it is still sending', async (t) => {
+  const address = 'X-Forwarded-For: 203.0.113.21\r\n';
+  for (let count = 0; count < 3; count += 1) await forwarded('203.0.113.21');
+  const { socket, received, closed } = openConnection(t, service.url);
+  socket.write(`POST /posts/create HTTP/1.1\r\nHost: x\r\n${address}Content-Length: 3000000\r\n\r\n`);
+  const chunk = 'x'.repeat(500_000);
+  for (let sent = 0; sent < 6 && !socket.destroyed; sent += 1) {
+    await new Promise((resolve) => socket.write(chunk, resolve));
+  }
+  socket.write(`GET /nope HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await closed;
+  t.match(received(), /^HTTP\/1\.1 429 /);
+  t.notMatch(received(), /HTTP\/1\.1 404 /, 'later requests are not processed');
 });
 
 t.test('after the first 429 of an address, its requests read no store', async (t) => {

@@ -181,6 +181,12 @@ t.test('batch sizes are reported by batch', async (t) => {
   t.equal(increase('batch_size_sum', { batch: 'session' }), 20);
   const batches = increase('batch_size_count', { batch: 'session' });
   t.ok(batches >= 1 && batches <= 20, `${batches} batches`);
+  const post = await createPost(user);
+  const like = await measureIncrease(() => user.send('POST', `/posts/like?id=${post.id}`));
+  t.equal(like('batch_size_sum', { batch: 'setLike' }), 1);
+  const deletion = await measureIncrease(() => user.send('DELETE', `/posts/delete?id=${post.id}`));
+  // The relay may deliver the entry too.
+  t.ok(deletion('batch_size_sum', { batch: 'deliverNode' }) >= 1);
 });
 
 t.test('reports waiting and overdue outbox entries and the age of the oldest overdue one', async (t) => {

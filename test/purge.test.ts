@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import { purgeExpiredKeys } from '../db/idempotency-keys.js';
+import { purgeExpiredSessions } from '../db/sessions.js';
 import type { Stores } from '../db/stores/index.js';
 import { startPurging } from '../db/stores/purge.js';
 import { freshStores, openTestStores, silentLog } from './support/stores.js';
@@ -42,6 +44,23 @@ t.test('opening the stores purges expired sessions and idempotency keys, and no 
   const account = await addRows(before);
   await before.close();
   await expectPurged(t, await openTestStores(t, environment), account);
+});
+
+t.test('a purge uses an index to find the expired rows', async (t) => {
+  const { db } = await openTestStores(t);
+  await db.transaction().execute(async (trx) => {
+    const countScans = async () => {
+      const { rows } = await sql`select relname, seq_scan from pg_stat_xact_user_tables
+        where relname in ('sessions', 'idempotency_keys') order by 1`.execute(trx);
+      return rows;
+    };
+    // Otherwise PostgreSQL would scan the tables without an index, because they are empty.
+    await sql`set local enable_seqscan = off`.execute(trx);
+    const before = await countScans();
+    await purgeExpiredSessions(trx);
+    await purgeExpiredKeys(trx);
+    t.same(await countScans(), before);
+  });
 });
 
 t.test('purges periodically; a failed purge is logged, and the next one succeeds', async (t) => {

@@ -236,6 +236,25 @@ async function testS3(endpoint: string): Promise<void> {
     });
   }
 
+  await t.test('an upload whose connection is reset is repeated once', async (t) => {
+    const { proxy, images } = await openThroughProxy(t);
+    await proxy.setFault({ afterBytes: 0, how: 'reset' });
+    proxy.sent = '';
+    await t.rejects(put(images, randomBytes(10)), StoreUnavailableError);
+    t.equal(proxy.sent.split(`PUT /${bucket}/`).length - 1, 2);
+  });
+
+  await t.test('unread images leave no connection open', async (t) => {
+    const { proxy, images } = await openThroughProxy(t, { timeoutMs: 5000, poolSize: 3 });
+    const name = await put(images, randomBytes(300_000));
+    const unread = async () => {
+      for (let left = 20; left > 0; left -= 1) (await openStream(images, name)).destroy();
+    };
+    await Promise.all(Array.from({ length: 10 }, unread));
+    t.equal((await buffer(await openStream(images, name))).length, 300_000);
+    t.ok(proxy.openCount <= 3, `${proxy.openCount} are open`);
+  });
+
   await t.test('slow readers hold no connection and leave no file', async (t) => {
     const { proxy, images } = await openThroughProxy(t, { timeoutMs: 5000, poolSize: 2, directory: t.testdir() });
     const bytes = randomBytes(LARGE_BYTES);

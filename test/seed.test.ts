@@ -1,10 +1,27 @@
+import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import type { Stores } from '../db/stores/index.js';
 import { document } from '../scripts/contract-test/client/index.js';
 import { problemsOf } from '../scripts/seed/population.js';
+import { seed } from '../scripts/seed/seed.js';
 import { runCommand } from './support/processes.js';
 import { startTestService } from './support/service.js';
 import { emptyStores, findDifferences, openStoresWithoutRelay } from './support/store-fixtures.js';
 import { claimGraphFor, onServices, openTestStores, temporaryDirectory } from './support/stores.js';
+
+/** Returns everything that a seed determines, with indexes instead of ids. */
+async function readSeeded({ db, graph }: Stores, seeded: { accounts: number[]; posts: number[] }) {
+  const accounts = db.selectFrom('accounts').select(['name', 'private']).where('id', 'in', seeded.accounts);
+  const posts = db.selectFrom('posts').select(['author_id', 'title', 'text']).where('id', 'in', seeded.posts);
+  const { friendships, likes } = await graph.bulk.edgesOf(seeded.accounts);
+  const person = (id: number) => seeded.accounts.indexOf(id);
+  return {
+    accounts: await accounts.orderBy('id').execute(),
+    posts: (await posts.orderBy('id').execute()).map((post) => ({ ...post, author_id: person(post.author_id ?? 0) })),
+    friendships: friendships.map((edge) => `${person(edge.person)} ${person(edge.friend)}`).sort(),
+    likes: likes.map((edge) => `${person(edge.person)} ${seeded.posts.indexOf(edge.post)}`).sort(),
+  };
+}
 
 /** Returns the variables of empty stores that a command can open. */
 async function emptyClaimedStores(t: Test): Promise<NodeJS.ProcessEnv> {
@@ -39,6 +56,28 @@ t.test('the command creates what its options say, and prints the password of all
   t.equal((await service.send('POST', '/auth/login', { json: { email, password } })).status, 200);
 });
 
+t.test(
+  'adds the same data to existing data each time, vacuums the tables, and makes the last post the newest',
+  async (t) => {
+    const stores = await openStoresWithoutRelay(t);
+    const population = { accounts: 30, posts: 50, likes: 200, friends: 4, privatePercent: 50 };
+    const unfinished = new Set<string>();
+    const runSeed = () =>
+      seed(stores, population, 'hash', (step, done, total) =>
+        done < total ? unfinished.add(step) : unfinished.delete(step),
+      );
+    const [first, second] = [await runSeed(), await runSeed()];
+    t.same([...unfinished], [], 'every step reports its progress to the end');
+    t.same(await findDifferences(stores), {});
+    t.same(await readSeeded(stores, second), await readSeeded(stores, first));
+    const newest = stores.db.selectFrom('posts').select('id').orderBy('created_at', 'desc').limit(1);
+    t.same(await newest.execute(), [{ id: second.posts.at(-1) }]);
+    const { rows: notVacuumed } = await sql`
+    select relname from pg_class where relname in ('accounts', 'posts') and relallvisible = 0`.execute(stores.db);
+    t.same(notVacuumed, []);
+  },
+);
+
 t.test('rejects impossible populations', async (t) => {
   const possible = { accounts: 30, posts: 50, likes: 200, friends: 4, privatePercent: 50 };
   t.same(problemsOf(possible), []);
@@ -58,12 +97,15 @@ t.test('--demo adds the people and posts of the examples in openapi.yaml', async
   const before = await startTestService(t, environment);
   await before.createUser();
   await before.stop();
-  const seed = (...options: string[]) => runCommand(t, ['seed/index', ...options], environment);
+  const runSeed = (...options: string[]) => runCommand(t, ['seed/index', ...options], environment);
   for (const option of ['--demo', '--accounts=1'])
-    t.match(await seed(option), { code: 1, output: /^The database has accounts\. / });
-  const { code, output } = await seed('--demo', '--yes');
+    t.match(await runSeed(option), { code: 1, output: /^The database has accounts\. / });
+  const { code, output } = await runSeed('--demo', '--yes');
   t.equal(code, 0, output);
-  t.match(await seed('--demo', '--yes'), { code: 1, output: /^The account \S+ exists, so the demo was not added\. / });
+  t.match(await runSeed('--demo', '--yes'), {
+    code: 1,
+    output: /^The account \S+ exists, so the demo was not added\. /,
+  });
 
   const { examples } = document.paths['/auth/login'].post.requestBody.content['application/json'];
   const { email, password } = examples.mira.value;
@@ -95,14 +137,18 @@ t.test('--demo adds the people and posts of the examples in openapi.yaml', async
   }
 });
 
-t.test('the command does not repeat a password that it refuses', async (t) => {
+t.test('the command reports missing and bad options, without the password', async (t) => {
   const environment = { DATA_DIR: await temporaryDirectory(t) };
-  const { code, output } = await runCommand(
-    t,
-    ['seed/index', '--accounts', '1', '--password', 'Password12!'],
-    environment,
-  );
-  t.equal(code, 1);
-  t.match(output, /^--password is too short\n--password must not be a common password .*\n$/);
-  t.notMatch(output, 'Password12');
+  const cases: [options: string[], message: RegExp, code: number][] = [
+    [[], /^error: expected --demo or --accounts\n/, 2],
+    [['--demo', '--posts', '1'], /^error: option '--demo' cannot be used with option '--posts <n>'\n/, 2],
+    [
+      ['--accounts', '1', '--password', 'Password12!'],
+      /^(?!.*Password12)--password is too short\n--password must not be a common password .*\n$/s,
+      1,
+    ],
+    [['--accounts', '1', '--password', `Qz!${'4k8m'.repeat(32)}`.slice(0, 129)], /^--password is too long\n$/, 1],
+  ];
+  for (const [options, message, code] of cases)
+    t.match(await runCommand(t, ['seed/index', ...options], environment), { code, output: message });
 });

@@ -74,3 +74,13 @@ t.test('dev restarts the service after changes, and ends it when its terminal cl
   t.same(await exited, [0, null]);
   t.equal(await get('Operations', '/livez'), undefined);
 });
+
+t.test('the service ends when the dev command is killed', async (t) => {
+  const { child, get } = await startDev(t);
+  await until(async () => (await get('Operations', '/livez')) !== undefined);
+  // The output closes when the last process that writes to it has ended: the service.
+  const closed = once(child, 'close');
+  child.kill('SIGKILL');
+  await closed;
+  t.equal(await get('Operations', '/livez'), undefined);
+});

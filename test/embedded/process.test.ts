@@ -4,13 +4,14 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
+import { openBareStores } from '../../db/stores/index.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { startService } from '../../handlers/service.js';
 import { findFreePort } from '../../scripts/services/ports.js';
 import { createSender } from '../support/http.js';
 import { expectRefusedStart, IN_USE, runCommand, spawnService, startProcess } from '../support/processes.js';
 import { scrape } from '../support/prometheus.js';
-import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
+import { freshDataDirectory, silentLog, temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { registerUser } from '../support/users.js';
 import { openConnection } from '../support/wire.js';
@@ -99,6 +100,15 @@ t.test('on a data directory in use, a start and all commands that need it fail w
   ] as const)
     t.match(await runCommand(t, command, { DATA_DIR }), { code: IN_USE, output: line }, command[0]);
   t.equal((await fetch(`${first.url}/openapi.yaml`)).status, 200, 'the first process keeps serving');
+});
+
+t.test('if one store cannot be opened, the others are closed', async (t) => {
+  const dataDir = await freshDataDirectory(t);
+  // Without an endpoint, S3 needs a region.
+  const s3 = { endpoint: undefined, bucket: 'images', pathStyle: true, timeoutMs: 1000, poolSize: 1 };
+  await t.rejects(openBareStores({ dataDir, s3 }, silentLog));
+  const { close } = await openBareStores({ dataDir }, silentLog);
+  await close();
 });
 
 t.test('SIGTERM, SIGINT and kill -9 end a start that creates the database, and the next start succeeds', async (t) => {

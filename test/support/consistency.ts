@@ -98,12 +98,13 @@ export async function drainOutbox({ db }: Pick<Stores, 'db'>): Promise<void> {
   await until(async () => (await undelivered.execute()).length === 0);
 }
 
-/** Drains the outbox, then expects the stores to be empty. */
-export async function expectEmptyStores(t: Test, { db, graph, images }: Stores): Promise<void> {
+/** Drains the outbox, then expects the stores to be empty, and no upload to be left. */
+export async function expectEmptyStores(t: Test, { db, graph, images, directory }: Stores): Promise<void> {
   await drainOutbox({ db });
   for (const table of ['accounts', 'sessions', 'posts', 'idempotency_keys'] as const)
     t.same(await db.selectFrom(table).selectAll().execute(), [], table);
   const edges = await graph.bulk.edgesOf(await graph.bulk.personIds(0, 100_000));
   t.same(edges, { friendships: [], requests: [], likes: [] });
   t.same(await listImageNames(images), []);
+  t.same(await readdir(directory.uploads), []);
 }

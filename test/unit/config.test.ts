@@ -42,6 +42,7 @@ function read(environment: NodeJS.ProcessEnv) {
 }
 
 const key = (id: string, secret: string) => ({ id, secret });
+const withKeyId = (rest: string) => `one:${rest}`;
 const words = (text: string) => text.split(' ');
 
 /** Returns the error message for this environment, or 'not refused'. */
@@ -71,19 +72,23 @@ t.test('each variable sets its option', async (t) => {
     ['HOST', 'social.example', { host: 'social.example', publicUrl: 'http://social.example:3000/' }],
     ['HOST', '::1', { host: '::1', publicUrl: 'http://[::1]:3000/' }],
     ['PORT', '80', { port: 80, publicUrl: 'http://127.0.0.1/' }],
+    ['PORT', '0', { port: 0, publicUrl: 'http://127.0.0.1:0/' }],
     ['OPS_HOST', '::1', { opsHost: '::1' }],
     ['OPS_PORT', '65535', { opsPort: 65_535 }],
     ['PUBLIC_URL', 'https://social.example', { publicUrl: 'https://social.example/' }],
+    ['PUBLIC_URL', 'http://[::1]:3000/', { publicUrl: 'http://[::1]:3000/' }],
     [
       'CORS_ORIGINS',
       'https://a.example, http://b.example:81',
       { corsOrigins: words('https://a.example http://b.example:81') },
     ],
     ['TRUST_PROXY', '10.0.0.1,10.0.0.0/8, ::1 ,fd00::/8', { trustProxy: words('10.0.0.1 10.0.0.0/8 ::1 fd00::/8') }],
+    ['TRUST_PROXY', ' 10.0.0.1  10.0.0.0/8\n', { trustProxy: words('10.0.0.1 10.0.0.0/8') }],
     ['DATA_DIR', '/var/lib/a b', { stores: { ...stores, dataDir: '/var/lib/a b' } }],
     ['TOKEN_KEYS', `1:${SECRET},k_2:${OTHER_SECRET}`, { tokenKeys: [key('1', SECRET), key('k_2', OTHER_SECRET)] }],
     ['TOKEN_KEYS', `1:${SECRET}\r\n2:${OTHER_SECRET}`, { tokenKeys: [key('1', SECRET), key('2', OTHER_SECRET)] }],
     ['TOKEN_KEYS', `one:${SECRET_OF_32_BYTES}`, { tokenKeys: [key('one', SECRET_OF_32_BYTES)] }],
+    ['TOKEN_KEYS', `one:${'abcdefgh'.repeat(4)}`, { tokenKeys: [key('one', 'abcdefgh'.repeat(4))] }],
     ['TOKEN_TTL', '60', { tokenTtlSeconds: 60 }],
     ['REGISTRATION', 'closed', { registration: 'closed' }],
     ['RATE_LIMIT_MAX', '1', { rateLimit: { ...rateLimit, general: 1 } }],
@@ -116,27 +121,31 @@ const INVALID_VALUES: Record<string, string[]> = {
   RATE_LIMIT_WINDOW: [...BAD_NUMBERS, '0', '86401'],
   SHUTDOWN_DELAY: [...BAD_NUMBERS, '3601'],
   UPLOAD_STRIP_METADATA: ['yes', '1'],
-  PUBLIC_URL: words(
-    'x ftp://social.example https://social.example/api https://a.example?x https://a.example#x https://jo@a',
-  ),
-  CORS_ORIGINS: words(
-    '* null app.example https://app.example/ https://APP.example https://app.example:443 https://app.example,',
-  ),
+  PUBLIC_URL: [
+    ...words('x social.example ftp://social.example https://social.example/api https://social.example?x https://'),
+    ...words('https://social.example#x https://jo@social.example https://:secret@social.example'),
+  ],
+  CORS_ORIGINS: [
+    ...words('* null app.example https://app.example/ https://app.example/path https://APP.example'),
+    ...['https://app.example:443', 'https://app.example,', 'https://app.example https://other.example'],
+  ],
   TRUST_PROXY: words('true 1 localhost 10.0.0 10.0.0.0/33 10.0.0.0/0 10.0.0.0/x 10.0.0.0/ ::/129 ::1/64/64 10.0.0.1,'),
   TOKEN_KEYS: [
-    ...[' ', 'one:', SECRET, `:${SECRET}`, `o.ne:${SECRET}`, `one:${SECRET.slice(1)}`, `one:${'abcdefg'.repeat(5)}`],
-    ...[`${SECRET},`, `${SECRET},one:${SECRET}x`, `${SECRET},two:${SECRET}`].map((rest) => `one:${rest}`),
+    ...[' ', 'one:', SECRET, `:${SECRET}`, `one ${SECRET}`, `o.ne:${SECRET}`, `one:${'x'.repeat(31)}`],
+    ...[`${SECRET},`, `${SECRET},one:${SECRET}x`, `${SECRET},two:short`, `${SECRET},two:${SECRET}`].map(withKeyId),
+    withKeyId(`${SECRET},two:${'abcdefg'.repeat(5)}`),
   ],
   LOG_LEVEL: ['loud', 'INFO', 'info\nx'],
   LOG_FORMAT: ['pretty', 'JSON'],
   REGISTRATION: ['Open', 'true'],
-  DATABASE_URL: words('x localhost:5432 mysql://db.example postgres:/db.example'),
-  NEO4J_URI: words('x graph.example:7687 http://graph.example'),
-  S3_ENDPOINT: words('x s3.example s3://images'),
-  S3_PATH_STYLE: words('yes True 1'),
-  REDIS_URL: words(
-    'x http://redis.example redis:/redis.example redis://redis.example/cache redis://:50%off@redis.example',
-  ),
+  DATABASE_URL: ['x', 'localhost:5432', 'mysql://db.example', 'jo:hunter2@db.example', 'postgres:/db.example'],
+  NEO4J_URI: ['x', 'graph.example:7687', 'http://graph.example'],
+  S3_ENDPOINT: ['x', 's3.example', 's3://images'],
+  S3_PATH_STYLE: ['yes', 'True', '1'],
+  REDIS_URL: [
+    ...words('x redis.example:6379 http://redis.example redis:/redis.example redis://redis.example/cache'),
+    'redis://:50%off@redis.example',
+  ],
 };
 
 t.test('rejects an invalid value with a one-line message that names its variable', async (t) => {
@@ -202,10 +211,13 @@ t.test('does not repeat the value of an invalid URL or list of token keys', asyn
     t.notMatch(messageFor({ [name]: 'ftp://jo:hunter2@db.example' }), 'hunter2', name);
   }
   for (const value of [
+    'hunter2hunter2',
     SECRET,
+    `one:${SECRET},hunter2hunter2`,
     `one:${SECRET},two:hunter2hunter2`,
     `one:${SECRET},one:hunter2hunter2-hunter2hunter2-hunter2`,
     // Id and secret swapped.
+    `${SECRET}:one`,
     `one:${SECRET},hunter2hunter2:two`,
   ]) {
     t.match(messageFor({ TOKEN_KEYS: value }), /^TOKEN_KEYS: /);
@@ -214,7 +226,10 @@ t.test('does not repeat the value of an invalid URL or list of token keys', asyn
 });
 
 t.test('names variables whose names are similar to those of the service, and no others', async (t) => {
-  const similar = { NEO4J_URL: 'NEO4J_URI', DATADIR: 'DATA_DIR', DATABSE_URL_FILE: 'DATABASE_URL_FILE' };
+  const similar = {
+    ...{ DATABSE_URL: 'DATABASE_URL', NEO4J_URL: 'NEO4J_URI', DATADIR: 'DATA_DIR', TOKEN_KEY: 'TOKEN_KEYS' },
+    DATABSE_URL_FILE: 'DATABASE_URL_FILE',
+  };
   for (const [name, known] of Object.entries(similar)) {
     const line = `${name} is not a variable of this service. Did you mean ${known}?`;
     t.same(misspelledVariables({ [name]: 'hush' }), [line]);
@@ -222,7 +237,17 @@ t.test('names variables whose names are similar to those of the service, and no 
   t.match(misspelledVariables({ WORKERS: '4' }), [
     'WORKERS is no longer a variable of this service. Start several processes instead.',
   ]);
-  const others = words('PATH HOSTNAME NODE_ENV AWS_REGION NEO4J_PASSWORD_FILE NEO4J_PORT REDIS_PORT_6379_TCP');
+  const others = [
+    'HOME',
+    'PATH',
+    'HOSTNAME',
+    'NODE_ENV',
+    'AWS_REGION',
+    'NEO4J_PASSWORD_FILE',
+    'NEO4J_PORT',
+    'REDIS_PORT_6379_TCP',
+    'DATABASE_HOST',
+  ];
   t.same(misspelledVariables(Object.fromEntries([...VARIABLE_NAMES, ...others].map((name) => [name, 'x']))), []);
 });
 
@@ -276,12 +301,16 @@ t.test('warns once about each questionable setting, and not about its safe alter
     [1, { TRUST_PROXY: '0.0.0.0/1,128.0.0.0/1', OPS_HOST: '127.0.0.1' }],
     [0, { TRUST_PROXY: '10.0.0.0/8' }],
     [1, { TRUST_PROXY: '10.0.0.0/7' }],
+    [0, { TRUST_PROXY: '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16' }],
     [0, { TRUST_PROXY: '::ffff:10.0.0.0/104' }],
     [1, { TRUST_PROXY: '::ffff:0:0/96' }],
     [0, { TRUST_PROXY: 'fd00::/16,2001:db8::1' }],
     [1, { TRUST_PROXY: 'fd00::/15' }],
+    [0, { OPS_HOST: '127.1.2.3' }],
     [0, { OPS_HOST: '::1' }],
+    [0, { OPS_HOST: 'localhost' }],
     [1, { OPS_HOST: '0.0.0.0' }],
+    [1, { OPS_HOST: '::' }],
     [1, { OPS_HOST: 'metrics.example' }],
     [1, { ...servers, PUBLIC_URL: https, CORS_ORIGINS: 'https://app.example,http://app.example' }],
     [0, { ...servers, PUBLIC_URL: https, CORS_ORIGINS: 'https://app.example' }],
@@ -298,6 +327,7 @@ t.test('warns once about each questionable setting, and not about its safe alter
   await mkdir(DATA_DIR);
   for (const [count, mode, environment] of [
     [0, 0o700, {}],
+    [1, 0o750, {}],
     [1, 0o701, {}],
     [0, 0o777, servers],
   ] as [number, number, NodeJS.ProcessEnv][]) {

@@ -57,7 +57,10 @@ t.test('reports each kind of violation', async (t) => {
     [validate([session], { 'content-type': 'text/html' }), 'type text/html is not declared'],
     [validate(undefined, { 'content-type': undefined }), 'type undefined is not declared'],
     [validate([session], { 'x-request-id': undefined }), 'header X-Request-Id is missing'],
+    [validate([session], { 'x-ratelimit-limit': '0' }), 'header X-RateLimit-Limit: 0: '],
     [validate([session], { 'x-ratelimit-reset': '642.5' }), 'header X-RateLimit-Reset: 642.5: '],
+    [validate([session], { 'x-ratelimit-reset': '' }), 'header X-RateLimit-Reset: : '],
+    [validate([session], { ratelimit: 'general;r=287;t=642' }), 'header RateLimit: general;r=287;t=642: '],
     [validate([session], { 'ratelimit-policy': '"general";q=300' }), 'header RateLimit-Policy: "general";q=300: '],
     [validate([session], { 'set-cookie': 'a=b' }), 'header Set-Cookie is not declared'],
     [validate401({ code: 'no', message: 'No.' }), 'header WWW-Authenticate is missing'],
@@ -71,6 +74,8 @@ t.test('reports each kind of violation', async (t) => {
     [validate(session), '"object"'],
     [validate([withoutCreatedAt]), 'created_at'],
     [validate([{ ...session, created_at: '2026-02-30T09:12:00.000Z' }]), '#/0/created_at'],
+    [validate([{ ...session, current: 'true' }]), '#/0/current'],
+    [validate([{ ...session, device_name: 'x'.repeat(256) }]), '#/0/device_name'],
     [validate([session, { ...session, token: 'x' }]), '"token"'],
   ] as const) {
     t.equal(found.length, 1, `${violation}: ${found.join('; ')}`);
@@ -96,6 +101,11 @@ t.test('a 304 and a response to HEAD have no body; their other parts are checked
   t.same(violations(image, notModified), []);
   const head = { status: 200, headers: new Headers(HEADERS), body: undefined };
   t.same(violations(sessions, head, { hasBody: false }), []);
+  // Without a body, it is unknown whether a token was rejected.
+  for (const challenge of ['Bearer', INVALID_TOKEN_CHALLENGE]) {
+    const headers = new Headers({ ...HEADERS, 'www-authenticate': challenge });
+    t.same(violations(sessions, { status: 401, headers, body: undefined }, { hasBody: false }), []);
+  }
   head.headers.set('content-type', 'text/plain');
   t.match(violations(sessions, head, { hasBody: false }).join(), /type text\/plain is not declared/);
 });

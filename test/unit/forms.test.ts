@@ -273,6 +273,22 @@ test('a text has a limit of its own, above that of a small file', async (t) => {
   t.match(await post(tooLarge), { status: 413, body: { code: 'file_too_large' } });
 });
 
+test('refuses a form in tens of thousands of small chunks', async (t) => {
+  const { socket, until } = openConnection(t, url);
+  socket.write(head('Transfer-Encoding: chunked') + '1\r\nx\r\n'.repeat(30_001));
+  await until(/^HTTP\/1.1 400 .*larger chunks/s);
+});
+
+test('rejects a malformed body with 400', async (t) => {
+  const whole = form(text('title', 'x'), file('image', samples.png));
+  for (const boundary of ['', '""', 'x'.repeat(71), '"\u00fc"', `"a\\"${BOUNDARY}"`]) {
+    await expectMalformed(t, /boundary/, whole, `multipart/form-data; boundary=${boundary}`);
+  }
+  for (const length of [3, 20, 60, 80, 120, 190, whole.length - 6, whole.length - 4]) {
+    await expectMalformed(t, /end with that boundary/, whole.subarray(0, length));
+  }
+});
+
 test('stops parsing a form with more than 20 parts', async (t) => {
   const parts = Array.from({ length: 21 }, (_, n) => text(`f${n}`, ''));
   t.equal((await post(form(...parts.slice(1)))).status, 200, 'maximum number of parts');

@@ -178,7 +178,11 @@ t.test('keeps the prefix of Exif, because it decides which programs use the orie
 });
 
 t.test('removes metadata from a PNG', async (t) => {
-  await expectCleaned(t, 'an unknown chunk', png(pngChunk('prVt', SECRET)), samples.png);
+  const colors = pngChunk('cICP', '\x01\x0d\0\x01');
+  for (const type of ['dSIG', 'caBX', 'prVt']) {
+    const chunk = pngChunk(type, `Author\0${SECRET}`);
+    await expectCleaned(t, type, png(chunk, colors), png(colors));
+  }
   const end = samples.apng.length - 12;
   const late = Buffer.concat([samples.apng.subarray(0, end), pngChunk('tEXt', SECRET), samples.apng.subarray(end)]);
   await expectCleaned(t, 'after the frames of an APNG', late, samples.apng);
@@ -188,7 +192,9 @@ t.test('removes metadata from a GIF', async (t) => {
   const shown = [gifExtension(0xff, 'ANIMEXTS1.0', '\x01\0\0'), gifExtension(0xf9, '\0\x0a\0\0')];
   for (const [what, extension] of Object.entries({
     'a long comment': gifExtension(0xfe, SECRET, 'x'.repeat(255)),
+    'an unknown application extension': gifExtension(0xff, 'MAKERMKR1.0', SECRET),
     'plain text': gifExtension(0x01, 'x'.repeat(12), SECRET),
+    'an unknown extension': gifExtension(0x77, SECRET),
   })) {
     await expectCleaned(t, what, gif(...shown.flatMap((one) => [extension, one])), gif(...shown));
   }
@@ -290,7 +296,18 @@ function withLength(element: Buffer, change: number): Buffer {
 
 t.test('removes metadata next to stray bytes in a JPEG', async (t) => {
   const maker = segment(0xec, `Ducky${SECRET}`);
-  for (const [kind, metadata] of Object.entries({ comment: segment(0xfe, SECRET), exif: app1(tiff(1)), maker })) {
+  for (const [kind, metadata] of Object.entries({
+    comment: segment(0xfe, SECRET),
+    exif: app1(tiff(1)),
+    xmp: segment(0xe1, `http://ns.adobe.com/xap/1.0/\0${SECRET}`),
+    'unknown APP1': segment(0xe1, SECRET),
+    mpf: segment(0xe2, `MPF\0${SECRET}`),
+    'unknown APP4': segment(0xe4, SECRET),
+    c2pa: segment(0xeb, `JP\0\x01${SECRET}`),
+    maker,
+    iptc: segment(0xed, `Photoshop 3.0\x008BIM${SECRET}`),
+    thumbnail: segment(0xe0, `JFXX\0\x10${SECRET}`),
+  })) {
     const start = Buffer.from([0xff, 0xd8]);
     await forEachStray(metadata, async (what, pieces, left) => {
       const first = (...inserted: Buffer[]) => Buffer.concat([start, ...inserted, samples.jpeg.subarray(2)]);
@@ -329,7 +346,9 @@ t.test('removes metadata next to stray bytes in a JPEG', async (t) => {
 t.test('removes metadata next to stray bytes in a GIF', async (t) => {
   for (const [kind, metadata] of Object.entries({
     comment: gifExtension(0xfe, SECRET),
-    application: gifExtension(0xff, 'MAKERMKR1.0', SECRET),
+    xmp: gifExtension(0xff, 'XMP DataXMP', SECRET),
+    'unknown application': gifExtension(0xff, 'MAKERMKR1.0', SECRET),
+    text: gifExtension(0x01, 'x'.repeat(12), SECRET),
   })) {
     const last = (...inserted: Buffer[]) => insertBeforeEnd(samples.gif, 1, Buffer.concat(inserted));
     await forEachStray(metadata, async (what, pieces, left) => {
@@ -441,6 +460,7 @@ t.test('keeps a file with an unknown structure, unless it has signs of metadata'
   const jfifWithThumbnail = segment(0xe0, `JFIF\0\x01\x01\0\0\x01\0\x01\x01\x01${SECRET}`);
   const track = box('moov', fullBox('mvhd', 0, 'sometime', 'rest'), box('trak', fullBox('tkhd', 0)));
   for (const [what, bytes] of Object.entries({
+    'a PNG with a text chunk that is cut short': png(pngChunk('tEXt', SECRET)).subarray(0, 50),
     'a JPEG with a comment': Buffer.concat([jpeg([segment(0xfe, SECRET)]).subarray(0, 60), Buffer.alloc(9)]),
     'a thumbnail before a second start marker': jpeg([segment(0xe0, `JFXX\0\x10${SECRET}`), samples.jpeg]),
     'a JFIF thumbnail before a second start marker': jpeg([jfifWithThumbnail, samples.jpeg]),
@@ -449,6 +469,7 @@ t.test('keeps a file with an unknown structure, unless it has signs of metadata'
       samples.jpeg,
     ]),
     'a GIF with a comment that is cut short': gif(gifExtension(0xfe, SECRET)).subarray(0, 30),
+    'a GIF with a comment, cut short within its first frame': gif(gifExtension(0xfe, SECRET)).subarray(0, 40),
     'a WebP with Exif before its image, which is missing': riff(vp8x(8), webpChunk('EXIF', tiff(6))),
     'an AVIF with an incomplete track header': avif([{ type: 'av01', data: 'x' }], { moov: [track] }),
   })) {

@@ -6,6 +6,7 @@ import {
   imageTypes,
   mediaTypeOf,
 } from '../../handlers/policy/image-types.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
 
 const detected = (...parts: (string | Uint8Array)[]) =>
   detectImageType(Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1'))))?.mediaType;
@@ -35,6 +36,12 @@ t.test('detects AVIF by the brands of the ftyp box', async (t) => {
   ] as const) {
     t.equal(detected(...parts), isAvif ? 'image/avif' : undefined, what);
   }
+});
+
+t.test('detects the type at any offset of a buffer', async (t) => {
+  const page = Buffer.concat([Buffer.from('GIF89a'), samples.png]);
+  t.equal(detectImageType(page.subarray(6))?.mediaType, 'image/png');
+  t.equal(detectImageType(new Uint8Array(samples.webp))?.mediaType, 'image/webp');
 });
 
 t.test('maps the extension of a stored file to its media type, and back', async (t) => {

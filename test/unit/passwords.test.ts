@@ -31,6 +31,12 @@ t.test('checks non-ASCII and missing names', async (t) => {
   t.same(passwordProblems('TestHarbour!77', { email: '\u2060@example.org' }), []);
 });
 
+table('decides by Unicode categories which characters are letters, digits and special', [
+  ['test-harbour-ǅ7', 'needs_uppercase'],
+  ['TestHarbour٧7', 'needs_special_character'],
+  ['TestHarbour77\u0301'],
+]);
+
 table('rejects common passwords', [
   ['P030710p$e4o', 'common_password'],
   ['P030710p$e4oX'],

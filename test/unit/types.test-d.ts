@@ -1,6 +1,7 @@
 // Only compiled, never run. Each case violates the contract in one way and must not compile. The valid cases
 // are the real handlers.
 
+import { Readable } from 'node:stream';
 import { handlers } from '../../handlers/index.js';
 import type { Handlers, Request, Response } from '../../handlers/operation.js';
 
@@ -11,6 +12,8 @@ const notFound = { code: 'not_found', message: 'There is no such post.' } as con
 export const undeclaredStatus: Response<'likePost'> = { status: 201, body: { message: 'Done.' } };
 // @ts-expect-error a code that is not in the table of codes
 export const unknownCode: Response<'likePost'> = { status: 404, body: { ...notFound, code: 'no_such_post' } };
+// @ts-expect-error the body of another status
+export const bodyOfAnotherStatus: Response<'getProfile'> = { status: 404, body: profile };
 // @ts-expect-error null where it is not allowed
 export const unexpectedNull: Response<'getProfile'> = { status: 200, body: { ...profile, name: null } };
 // @ts-expect-error a field that is missing
@@ -19,6 +22,8 @@ export const missingField: Response<'getOwnProfile'> = { status: 200, body: { id
 export const undeclaredField: Response<'register'> = { status: 201, body: { id: 7, password_hash: '' } };
 // @ts-expect-error a body that is missing
 export const missingBody: Response<'likePost'> = { status: 200 };
+// @ts-expect-error a body where the status has none
+export const unexpectedBody: Response<'getPostImage'> = { status: 304, body: Readable.from([]) };
 // @ts-expect-error a string instead of bytes
 export const textForBytes: Response<'getPostImage'> = { status: 200, body: 'bytes' };
 
@@ -44,6 +49,8 @@ export function requests(
     like.query.id.trim(),
     // @ts-expect-error a session id is not a number
     session.path.id.toFixed(),
+    // @ts-expect-error a query parameter that the operation does not document
+    like.query.page,
     // @ts-expect-error a path without parameters
     like.path.id,
     // @ts-expect-error an operation without a body
@@ -52,6 +59,8 @@ export function requests(
     update.body.name.trim(),
     // @ts-expect-error an optional file
     create.body.image.path,
+    // @ts-expect-error a file is not a string
+    create.body.image?.trim(),
     // @ts-expect-error a boolean is not a string
     update.body.private?.trim(),
     // @ts-expect-error an unknown field

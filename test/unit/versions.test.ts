@@ -24,8 +24,11 @@ async function writeChanged(t: Test, change: (document: Document) => void): Prom
 }
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-const deprecate = (sunset: string) => (document: Document) =>
-  Object.assign(document.paths['/auth/verify'].get, { deprecated: true, 'x-sunset': sunset });
+const deprecate = (sunset?: string) => (document: Document) => {
+  const operation = document.paths['/auth/verify'].get;
+  operation.deprecated = true;
+  if (sunset) operation['x-sunset'] = sunset;
+};
 
 /**
  * Changes by their kind. Of the breaking ones, oasdiff reports the removed field by default, and the deprecations because of an
@@ -37,15 +40,22 @@ const CHANGES: Record<'breaking' | 'adding' | 'none', Record<string, (document: 
       delete schemas.Post.properties.like_count;
       schemas.Post.required = schemas.Post.required.filter((name: string) => name !== 'like_count');
     },
+    'another pattern': ({ components: { schemas } }) => {
+      schemas.Password.pattern = '^.+$';
+    },
     'a public operation requires credentials': ({ paths }) => {
       paths['/auth/login'].post.security = [{ bearerAuth: [] }];
     },
     'a public operation requires the default credentials': ({ paths }) => {
       delete paths['/auth/login'].post.security;
     },
+    'an operation is deprecated without a sunset': deprecate(),
     'an operation is deprecated with a sunset that is too soon': deprecate(inDays(100)),
   },
   adding: {
+    'an optional field of a body': ({ components: { schemas } }) => {
+      schemas.Registration.properties.birthday = { type: 'string' };
+    },
     'an operation': ({ paths }) => {
       const { get } = paths['/auth/verify'];
       paths['/auth/whoami'] = { get: { ...get, operationId: 'whoAmI' } };
