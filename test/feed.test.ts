@@ -4,7 +4,6 @@ import t, { type Test } from 'tap';
 import { createFeed, SLICE_POSTS, WINDOW_POSTS } from '../db/feed.js';
 import type { RelationsQuery } from '../db/relations.js';
 import { noopObserver } from '../db/support/observer.js';
-import { findVisiblePost } from '../db/visible-posts.js';
 import { encodeCursor } from '../handlers/cursors.js';
 import { createRandom } from '../scripts/seed/random.js';
 import { nextPagePath, type TestResponse } from './support/http.js';
@@ -240,22 +239,6 @@ t.test('friendships are read after the posts: a post created after a friendship 
     t.notMatch(JSON.stringify(posts), /Secret/, path);
     t.ok(posts.length > 0, `${path}: the page is not empty`);
   }
-});
-
-t.test('a private post is hidden if the friendship ends before its content is read', async (t) => {
-  const { graph, read } = service.stores;
-  const [author, friend] = [await service.createUser({ private: true }), await service.createUser()];
-  await befriend(author, friend);
-  const { id } = await createPost(author);
-  t.equal((await findVisiblePost(read, friend.id, id))?.post.id, id);
-  const unfriendFirst = {
-    ...read,
-    async posts(ids: readonly number[]) {
-      await graph.unfriend(author.id, friend.id);
-      return read.posts(ids);
-    },
-  };
-  t.equal(await findVisiblePost(unfriendFirst, friend.id, id), undefined);
 });
 
 /** Follows `Link` from a page to the last one, with pages of random sizes. Returns the ids of all posts. */

@@ -27,6 +27,15 @@ t.test('lists omit deleted accounts before the graph is updated; requests from o
   t.same(await idsIn('/friends/requests'), [requester.id]);
 });
 
+t.test('a friendship change reports whether the user’s own account or the other one is missing', async (t) => {
+  const { id } = await service.createUser();
+  const deleted = 999_999;
+  for (const transition of ['accept', 'decline', 'cancel', 'unfriend'] as const) {
+    t.equal(await changeFriendship(service.stores, transition, deleted, id), 'accountDeleted', transition);
+    t.equal(await changeFriendship(service.stores, transition, id, deleted), 'notFound', transition);
+  }
+});
+
 t.test('the list of friends omits a friend whose friendship ends before the profile is read', async (t) => {
   const [user, friend] = [await service.createUser(), await service.createUser({ private: true })];
   await befriend(user, friend);
@@ -39,21 +48,6 @@ t.test('the list of friends omits a friend whose friendship ends before the prof
     },
   });
   t.same((await user.send('GET', '/friends')).body, []);
-});
-
-t.test('a friendship change reports whether the user’s own account or the other one is missing', async (t) => {
-  const { id } = await service.createUser();
-  const deleted = 999_999;
-  t.equal(await changeFriendship(service.stores, 'accept', deleted, id), 'accountDeleted');
-  t.equal(await changeFriendship(service.stores, 'accept', id, deleted), 'notFound');
-});
-
-t.test('a batch of likes locks a limited number of accounts and posts', async (t) => {
-  const { id: user } = await service.createUser();
-  const sizes: number[] = [];
-  const { setLike } = createWriters(service.stores, { ...noopObserver, batch: (_, size) => sizes.push(size) });
-  await Promise.all(Array.from({ length: 250 }, (_, index) => setLike({ user, post: 1e9 + index, liked: true })));
-  t.ok(Math.max(...sizes) <= 100, `batches of ${sizes}`);
 });
 
 t.test('a post without a node in the graph can be liked, even without an author', async (t) => {
@@ -80,6 +74,14 @@ t.test('deleting a post removes its likes, and a rejected like leaves nothing in
   const ids = [hidden.id, deleted.id, 9007199254740991];
   for (const id of ids) t.equal((await stranger.send('POST', `/posts/like?id=${id}`)).status, 404);
   t.same(await countLikes(graph, ids), [0, 0, 0]);
+});
+
+t.test('a batch of likes locks a limited number of accounts and posts', async (t) => {
+  const { id: user } = await service.createUser();
+  const sizes: number[] = [];
+  const { setLike } = createWriters(service.stores, { ...noopObserver, batch: (_, size) => sizes.push(size) });
+  await Promise.all(Array.from({ length: 250 }, (_, index) => setLike({ user, post: 1e9 + index, liked: true })));
+  t.ok(Math.max(...sizes) <= 100, `batches of ${sizes}`);
 });
 
 /** Ids above those of all accounts and posts. */
