@@ -51,9 +51,8 @@ async function resolveSessions(step: Step): Promise<void> {
   if (!step.token()) await createSession(step, (me.profile.known as Profile).password);
   const { response } = await step.send('GET', '/auth/sessions', { token: step.token() });
   const devices = response?.body.map((session: { device_name: string }) => session.device_name);
-  for (const { alive, device } of me.sessions) {
-    if (alive.known === undefined) alive.narrow((value) => value === devices.includes(device), `${device} was read`);
-  }
+  for (const { alive, device } of me.sessions)
+    alive.narrow((value) => value === devices.includes(device), `${me.label} has read whether ${device} has a session`);
 }
 
 async function resolvePosts(step: Step): Promise<void> {
