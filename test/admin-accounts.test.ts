@@ -4,8 +4,7 @@ import t from 'tap';
 import { createAdmin } from './support/admin.js';
 import { expectConsistentStores } from './support/consistency.js';
 import { expensiveTexts } from './support/expensive-inputs.js';
-import { picture } from './support/picture.js';
-import { createPost, PASSWORD, startTestService } from './support/service.js';
+import { createPost, PASSWORD, picture, startTestService } from './support/service.js';
 import { emptyStores } from './support/store-fixtures.js';
 
 const service = await startTestService(t, { ...(await emptyStores(t)), REGISTRATION: 'closed' });

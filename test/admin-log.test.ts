@@ -2,10 +2,9 @@ import { userInfo } from 'node:os';
 import t from 'tap';
 import type { AdminRoutes } from '../handlers/control.js';
 import { createAdmin } from './support/admin.js';
-import { picture } from './support/picture.js';
 import { ONE_LINE, runCommand } from './support/processes.js';
 import { Exposition } from './support/prometheus.js';
-import { createPost, startTestService } from './support/service.js';
+import { createPost, picture, startTestService } from './support/service.js';
 
 const service = await startTestService(t);
 const { createUser } = service;

@@ -10,9 +10,8 @@ import { buildControlServer, controlSocketPath, listenOnSocket } from '../handle
 import { samples } from '../scripts/contract-test/client/index.js';
 import { createAdmin } from './support/admin.js';
 import { expectConsistentStores } from './support/consistency.js';
-import { picture } from './support/picture.js';
 import { ONE_LINE, runCommand } from './support/processes.js';
-import { createPost, startTestService, type TestUser } from './support/service.js';
+import { createPost, picture, startTestService, type TestUser } from './support/service.js';
 import { emptyStores } from './support/store-fixtures.js';
 import { temporaryDirectory } from './support/stores.js';
 import { until } from './support/until.js';

@@ -12,9 +12,8 @@ import { createAdmin } from './support/admin.js';
 import { expectConsistentStores } from './support/consistency.js';
 import { checkContract, failuresIn } from './support/contract-run.js';
 import { withBareStores } from './support/moves.js';
-import { picture } from './support/picture.js';
 import { ONE_LINE, runCommand } from './support/processes.js';
-import { befriend, createPost, PASSWORD, startTestService, WRONG_PASSWORD } from './support/service.js';
+import { befriend, createPost, PASSWORD, picture, startTestService, WRONG_PASSWORD } from './support/service.js';
 import { emptyStores } from './support/store-fixtures.js';
 import { onServices, temporaryDirectory } from './support/stores.js';
 

@@ -1,11 +1,9 @@
 import t from 'tap';
 import { type ContractOperation, contract } from '../scripts/contract-test/client/index.js';
-import { expensiveJson, expensiveTexts } from './support/expensive-inputs.js';
-import { picture } from './support/picture.js';
-import { createPost, startTestService } from './support/service.js';
-import { openConnection } from './support/wire.js';
+import { expensiveTexts } from './support/expensive-inputs.js';
+import { createPost, picture, startTestService } from './support/service.js';
 
-/* Request bodies: when they are read, their media types, and bodies that are expensive to validate. */
+/* Request bodies: their media types, and texts that are expensive to validate. */
 
 const JSON_MAX_BYTES = 64 * 1024;
 
@@ -18,7 +16,6 @@ const { id } = await createPost(user);
 
 const withBody = contract.filter(({ requestBody }) => requestBody);
 const isForm = ({ requestBody }: ContractOperation) => requestBody?.mediaType === 'multipart/form-data';
-const withJson = withBody.filter((operation) => !isForm(operation));
 
 const pathOf = ({ path, query }: ContractOperation) => (query.length > 0 ? `${path}?id=${id}` : path);
 
@@ -31,23 +28,6 @@ function sendExample(operation: ContractOperation, texts: Record<string, string>
   );
   return user.send(operation.method, pathOf(operation), isForm(operation) ? { form } : { json: fields });
 }
-
-t.test('documents, preflights and unknown paths do not wait for a body', async (t) => {
-  const preflight = 'Origin: https://x\r\nAccess-Control-Request-Method: GET\r\n';
-  for (const [request, status, { headers = '', isCounted = false }] of [
-    ['GET /docs', 200, {}],
-    ['GET /openapi.json', 200, {}],
-    ['POST /docs', 405, {}],
-    ['OPTIONS /posts', 204, { headers: preflight }],
-    ['POST /nothing', 404, { isCounted: true }],
-  ] as const) {
-    const { socket, until, closed } = openConnection(t, service.url);
-    socket.write(`${request} HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: 10\r\n\r\n`);
-    await until(new RegExp(`^HTTP/1\\.1 ${status} `));
-    // The rate limit does not stop uncounted requests, so nothing more is read from their connections.
-    if (!isCounted) await closed;
-  }
-});
 
 t.test('a 415 names the media type of the operation', async (t) => {
   for (const operation of withBody) {
@@ -93,15 +73,3 @@ for (const operation of withBody) {
     t.ok(longest <= MAX_NORMALIZED_CODE_UNITS, `${longest} code units`);
   });
 }
-
-t.test('a 400 lists at most a hundred problems', async (t) => {
-  for (const { id, method, path } of withJson) {
-    for (const [what, body] of Object.entries(expensiveJson(JSON_MAX_BYTES))) {
-      t.ok(Buffer.byteLength(body) <= JSON_MAX_BYTES, what);
-      const response = await user.send(method, path, { headers: { 'Content-Type': 'application/json' }, body });
-      t.equal(response.status, 400, `${id}: ${what}`);
-      t.ok(response.body.errors.length <= 100, `${response.body.errors.length} problems`);
-      t.ok(response.bytes.length <= 2 * JSON_MAX_BYTES, `${response.bytes.length} bytes`);
-    }
-  }
-});

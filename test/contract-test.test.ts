@@ -20,11 +20,11 @@ import { findInFeed } from '../scripts/contract-test/fixtures.js';
 import { textReport } from '../scripts/contract-test/report.js';
 import { allRules, MAX_REQUESTS, type RuleResult } from '../scripts/contract-test/run.js';
 import { selectRules } from '../scripts/contract-test/selection.js';
+import { expectEmptyStores } from './support/consistency.js';
 import { checkContract, failuresIn } from './support/contract-run.js';
 import { listen } from './support/listen.js';
 import { runCommand, script, spawnNode } from './support/processes.js';
 import { LONG_TIMEOUTS, startTestService } from './support/service.js';
-import { expectEmptyStores } from './support/store-contents.js';
 import { temporaryDirectory } from './support/stores.js';
 import { until } from './support/until.js';
 

@@ -3,8 +3,7 @@ import { serializers } from '../generated/serializers.js';
 import type { FieldProblem } from '../handlers/errors.js';
 import { type ContractOperation, contract } from '../scripts/contract-test/client/index.js';
 import { PNG_SIGNATURE, pngHeader } from '../scripts/support/png.js';
-import { picture } from './support/picture.js';
-import { createPost, PASSWORD, startTestService } from './support/service.js';
+import { createPost, PASSWORD, picture, startTestService } from './support/service.js';
 
 const service = await startTestService(t);
 

@@ -1,10 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import t from 'tap';
 import { contract } from '../scripts/contract-test/client/index.js';
-import type { TestResponse } from './support/http.js';
-import { picture } from './support/picture.js';
-import { createSender } from './support/requests.js';
-import { createPost, startTestService } from './support/service.js';
+import { createSender, type TestResponse } from './support/http.js';
+import { createPost, picture, startTestService } from './support/service.js';
 import { writeBytes } from './support/wire.js';
 
 /* Requests from pages of trusted origins (CORS_ORIGINS, PUBLIC_URL) and of other origins. */
@@ -36,9 +34,7 @@ t.test('only allowed origins may read responses, with credentials', async (t) =>
   for (const [status, method, path, sent] of [
     [200, 'GET', '/auth/me', { token }],
     [401, 'GET', '/auth/me', {}],
-    [400, 'GET', '/auth/me?page=1', { token }],
     [400, 'GET', '/%ff', {}],
-    [404, 'GET', '/posts/0', { token }],
     [404, 'GET', '/nope', {}],
     [405, 'PATCH', '/posts', {}],
   ] as const) {
@@ -55,23 +51,17 @@ t.test('only allowed origins may read responses, with credentials', async (t) =>
   }
 });
 
-t.test('responds with 204 and the allowed methods and headers to a preflight without credentials', async (t) => {
-  const paths = [...new Set(contract.map(({ path }) => path.replace(/\{\w+\}/, '1')))];
-  for (const path of paths) {
-    const response = await send('OPTIONS', path, preflight(ALLOWED));
-    t.equal(response.status, 204, path);
-    t.equal(response.bytes.length, 0);
-    t.ok(response.headers.has('allow'));
-    t.equal(allowedOrigin(response), ALLOWED);
-    t.equal(response.headers.get('access-control-allow-credentials'), 'true');
-    const methods = listOf(response.headers.get('access-control-allow-methods'));
-    for (const { method } of contract) t.ok(methods.includes(method));
-    const headers = listOf(response.headers.get('access-control-allow-headers'));
-    for (const name of ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match']) {
-      t.ok(headers.includes(name), name);
-    }
-    t.ok(Number(response.headers.get('access-control-max-age')) > 0);
-  }
+t.test('a preflight of an allowed origin allows the methods and headers of the API', async (t) => {
+  const response = await send('OPTIONS', '/posts/create', preflight(ALLOWED));
+  t.equal(response.status, 204);
+  t.equal(allowedOrigin(response), ALLOWED);
+  t.equal(response.headers.get('access-control-allow-credentials'), 'true');
+  const methods = listOf(response.headers.get('access-control-allow-methods'));
+  for (const { method } of contract) t.ok(methods.includes(method));
+  const headers = listOf(response.headers.get('access-control-allow-headers'));
+  for (const name of ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match'])
+    t.ok(headers.includes(name), name);
+  t.ok(Number(response.headers.get('access-control-max-age')) > 0);
   for (const origin of REFUSED) t.equal(allowedOrigin(await send('OPTIONS', '/posts/create', preflight(origin))), null);
   t.equal((await send('OPTIONS', '/nope', preflight(ALLOWED))).status, 404);
 });
@@ -105,15 +95,14 @@ const Cookie = `fc_session_token=${token}`;
 const CROSS_SITE = { 'Sec-Fetch-Site': 'cross-site' };
 
 t.test('pages of trusted origins may use the cookie, whatever Sec-Fetch-Site says', async (t) => {
-  const { host } = new URL(service.url);
   for (const [status, headers] of [
     ...[ALLOWED, ALSO_ALLOWED, PUBLIC].flatMap((Origin) => [
       [200, { Origin }] as const,
       [200, { Origin, ...CROSS_SITE }] as const,
     ]),
     // The origin that the request is sent to, which differs from PUBLIC_URL.
-    [200, { Origin: `http://${host}` }],
-    [403, { Origin: `http://${host}`, ...CROSS_SITE }],
+    [200, { Origin: service.url }],
+    [403, { Origin: service.url, ...CROSS_SITE }],
     ...REFUSED.map((Origin) => [403, { Origin }] as const),
     [403, { Origin: 'https://evilapp.example' }],
     [403, { Origin: `${ALLOWED}, https://other.example` }],
@@ -121,18 +110,8 @@ t.test('pages of trusted origins may use the cookie, whatever Sec-Fetch-Site say
     const response = await send('DELETE', '/auth/sessions', { headers: { Cookie, ...headers } });
     t.equal(response.status, status, JSON.stringify(headers));
   }
-});
-
-t.test('login and registration read the body of a request from a trusted origin', async (t) => {
-  for (const path of ['/auth/login', '/auth/register']) {
-    for (const [status, type] of [
-      [400, 'application/json'],
-      [415, 'text/plain'],
-    ] as const) {
-      const headers = { 'Content-Type': type, Origin: ALLOWED, ...CROSS_SITE };
-      t.equal((await send('POST', path, { headers, body: '{}' })).status, status, `${path} ${type}`);
-    }
-  }
+  for (const path of ['/auth/login', '/auth/register'])
+    t.equal((await send('POST', path, { json: {}, ...from(ALLOWED, CROSS_SITE) })).status, 400, path);
 });
 
 t.test('rejects a request from an opaque or invalid origin, even if Host is missing or empty', async (t) => {

@@ -6,8 +6,7 @@ import type { RelationsQuery } from '../db/relations.js';
 import { noopObserver } from '../db/support/observer.js';
 import { encodeCursor } from '../handlers/cursors.js';
 import { createRandom } from '../scripts/seed/random.js';
-import type { TestResponse } from './support/http.js';
-import { nextPagePath } from './support/links.js';
+import { nextPagePath, type TestResponse } from './support/http.js';
 import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 

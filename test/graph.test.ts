@@ -6,8 +6,8 @@ import type { Database, DatabaseTransaction } from '../db/postgres/index.js';
 import { migrations } from '../db/postgres/migrations/index.js';
 import { noopObserver } from '../db/support/observer.js';
 import { createWriters } from '../db/writers.js';
+import { countLikes } from './support/consistency.js';
 import { befriend, createPost, startTestService } from './support/service.js';
-import { countLikes } from './support/store-contents.js';
 import { freshStores, openTestStores } from './support/stores.js';
 
 const service = await startTestService(t);

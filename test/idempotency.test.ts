@@ -3,8 +3,7 @@ import t from 'tap';
 import { tryLock } from '../db/postgres/locks.js';
 import type { HttpOptions } from './support/http.js';
 import { listImageNames } from './support/image-store.js';
-import { picture } from './support/picture.js';
-import { PASSWORD, startTestService, type TestUser } from './support/service.js';
+import { picture, startTestService, type TestUser } from './support/service.js';
 import { needsServers } from './support/stores.js';
 
 const service = await startTestService(t);
@@ -39,14 +38,6 @@ t.test('a key expires after 24 hours, even before it is purged', async (t) => {
   t.equal(second.status, 201);
   t.not(second.body.id, first.body.id);
   t.equal((await create(user, 'k', { ...FORM, title: 'Another title' })).body.id, second.body.id);
-});
-
-t.test('keys are deleted with their account', async (t) => {
-  const user = await service.createUser();
-  await create(user, 'k');
-  await user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } });
-  const rows = await stores.db.selectFrom('idempotency_keys').selectAll().where('account_id', '=', user.id).execute();
-  t.same(rows, []);
 });
 
 t.test('returns 409 while a request with the same key is in progress', needsServers, async (t) => {

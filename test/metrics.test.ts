@@ -12,9 +12,8 @@ import { type CallOutcome, noopObserver, type Observer } from '../db/support/obs
 import { createMetrics } from '../handlers/metrics/index.js';
 import { HASH_CONCURRENCY, hashQueue } from '../handlers/security/password-hashing.js';
 import { contract } from '../scripts/contract-test/client/index.js';
-import { picture } from './support/picture.js';
 import { Exposition, scrape } from './support/prometheus.js';
-import { createPost, startTestService } from './support/service.js';
+import { createPost, picture, startTestService } from './support/service.js';
 import { onServices, temporaryDirectory } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -46,7 +45,7 @@ const noStores = {
   freeBytes: async () => 0,
 };
 
-t.test('responds in the Prometheus text format, with metrics of the process and of its disk', async (t) => {
+t.test('responds in the Prometheus text format, with metrics of the process, its version, key and disk', async (t) => {
   const response = await fetch(`${service.opsUrl}/metrics`);
   t.equal(response.status, 200);
   t.match(response.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
@@ -59,10 +58,6 @@ t.test('responds in the Prometheus text format, with metrics of the process and 
   const { bavail, bsize } = await statfs(service.stores.directory.root);
   const free = exposition.value('data_directory_free_bytes') ?? 0;
   t.ok(Math.abs(free - bavail * bsize) < 2 ** 30, `${free} bytes are free`);
-});
-
-t.test('reports the version of the service and the id of the signing key', async (t) => {
-  const exposition = await scrape(service.opsUrl);
   const { version } = JSON.parse(await readFile('package.json', 'utf8'));
   t.equal(exposition.value('build_info', { version }), 1);
   const { token } = await service.createUser();

@@ -11,8 +11,8 @@ import { createOutbox } from '../db/outbox/index.js';
 import { claimImage, discardImage, storeImage } from '../db/outbox/pending-images.js';
 import { createPost, updatePost } from '../db/post-writes.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
+import { countLikes, drainOutbox, idsOf } from './support/consistency.js';
 import { listImageNames } from './support/image-store.js';
-import { countLikes, drainOutbox, idsOf } from './support/store-contents.js';
 import {
   createFixtures,
   openStoresWithoutRelay,

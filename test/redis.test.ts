@@ -5,11 +5,11 @@ import t, { type Test } from 'tap';
 import { openRedis } from '../db/redis/index.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { noopObserver } from '../db/support/observer.js';
+import { createSender } from './support/http.js';
 import { listen } from './support/listen.js';
-import { parseLog } from './support/log.js';
+import { parseLog } from './support/processes.js';
 import { type Fault, startProxy } from './support/proxy.js';
 import { connectRedis, freshRedisUrl, needsRedis } from './support/redis.js';
-import { createSender } from './support/requests.js';
 import { startTestService } from './support/service.js';
 import { retryWhileUnavailable, until } from './support/until.js';
 

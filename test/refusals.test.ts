@@ -1,10 +1,9 @@
 import t from 'tap';
 import { createAdmin } from './support/admin.js';
-import { picture } from './support/picture.js';
+import { drainOutbox } from './support/consistency.js';
 import { scrape } from './support/prometheus.js';
-import { createPost, PASSWORD, startTestService, type TestUser } from './support/service.js';
+import { createPost, PASSWORD, picture, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
-import { drainOutbox } from './support/store-contents.js';
 
 // Compares the SQL statements and the calls of other stores that requests for hidden, for disabled and for missing content make.
 // Requests that do the same work also take the same time.

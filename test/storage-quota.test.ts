@@ -3,9 +3,8 @@ import { SECRET, samples, png as withMetadata } from '../scripts/contract-test/c
 import { pngChunk } from '../scripts/support/png.js';
 import type { TestResponse } from './support/http.js';
 import { listImageNames } from './support/image-store.js';
-import { picture } from './support/picture.js';
 import { scrape } from './support/prometheus.js';
-import { startTestService, type TestUser } from './support/service.js';
+import { picture, startTestService, type TestUser } from './support/service.js';
 
 const PNG_BYTES = samples.png.length;
 

@@ -6,7 +6,7 @@ import t from 'tap';
 import { parseTokenKeys } from '../handlers/config/variables.js';
 import { readOrCreateTokenKeys } from '../handlers/security/token-keys.js';
 import { createTokens } from '../handlers/security/tokens.js';
-import { createSender, sessionCookieOf } from './support/requests.js';
+import { createSender, sessionCookieOf } from './support/http.js';
 import { PASSWORD, startTestService } from './support/service.js';
 
 const ONE = '9f2c61d07ab84e35b1d6c8f04e7a2953d8b60c1f';

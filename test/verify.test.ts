@@ -4,8 +4,8 @@ import { storeImage as storePending } from '../db/outbox/pending-images.js';
 import { migrations } from '../db/postgres/migrations/index.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { verify } from '../scripts/verify/verify.js';
+import { countLikes, idsOf } from './support/consistency.js';
 import { listImageNames } from './support/image-store.js';
-import { countLikes, idsOf } from './support/store-contents.js';
 import {
   createFixtures,
   findDifferences,

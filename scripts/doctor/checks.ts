@@ -2,18 +2,18 @@ import { firstErrorOf } from '../../db/support/errors.js';
 import { printableError } from '../support/command.js';
 
 /** The result of a check. The detail states what was found, or what to do. */
-export type Finding = { result: 'ok' | 'warning' | 'failed'; detail: string };
+export type CheckResult = { result: 'ok' | 'warning' | 'failed'; detail: string };
 
-const findingOf = (result: Finding['result']) => (detail: string) => ({ result, detail });
+const resultOf = (result: CheckResult['result']) => (detail: string) => ({ result, detail });
 
-export const ok = findingOf('ok');
-export const warning = findingOf('warning');
-export const failed = findingOf('failed');
+export const ok = resultOf('ok');
+export const warning = resultOf('warning');
+export const failed = resultOf('failed');
 
-export type Check = readonly [name: string, run: () => Finding | Promise<Finding>];
+export type Check = readonly [name: string, run: () => CheckResult | Promise<CheckResult>];
 
 /** A row of the printed table. */
-export type CheckRow = { check: string } & Finding;
+export type CheckRow = { check: string } & CheckResult;
 
 /** Names the processes whose connections are counted. */
 export const countOf = (processes = 0) => (processes > 1 ? `${processes} processes` : 'each process');
@@ -25,11 +25,11 @@ export const CALL_TIMEOUT_MS = 10_000;
 export async function runChecks(...checks: readonly Check[]): Promise<CheckRow[]> {
   const rows: CheckRow[] = [];
   for (const [check, run] of checks) {
-    const finding = await Promise.resolve()
+    const found = await Promise.resolve()
       .then(run)
       .catch((error) => failed(messageOf(error)));
-    rows.push({ check, ...finding });
-    if (finding.result === 'failed') break;
+    rows.push({ check, ...found });
+    if (found.result === 'failed') break;
   }
   return rows;
 }

@@ -5,7 +5,7 @@ import { MARKER_FILE } from '../../db/images/disk.js';
 import { RESERVE_BYTES, readFreeBytes } from '../../db/postgres/free-space.js';
 import { pathsIn } from '../../db/support/data-directory.js';
 import type { Config } from '../../handlers/config/index.js';
-import { type Check, type CheckRow, type Finding, failed, ok, runChecks, warning } from './checks.js';
+import { type Check, type CheckResult, type CheckRow, failed, ok, runChecks, warning } from './checks.js';
 
 /** Enough for the WAL of the embedded database, and for some images. */
 const LOW_FREE_BYTES = 1024 ** 3;
@@ -22,7 +22,7 @@ export async function checkMachine(config: Config): Promise<CheckRow[]> {
   ];
 }
 
-async function checkDirectory(root: string): Promise<Finding> {
+async function checkDirectory(root: string): Promise<CheckResult> {
   const stats = await stat(root);
   if (!stats.isDirectory()) return failed(`${root} is not a directory`);
   const { uid, mode } = stats;
@@ -35,7 +35,7 @@ async function checkDirectory(root: string): Promise<Finding> {
 /** Checks whether `npm run move` has moved the embedded stores away. The embedded database also says so, but is not opened. */
 function checkMoved({ dataDir, postgres, s3 }: Config['stores']): Check[] {
   const { root, postgres: database, images } = pathsIn(dataDir);
-  const check = (finding: Finding): Check[] => [['embedded stores', () => finding]];
+  const check = (found: CheckResult): Check[] => [['embedded stores', () => found]];
   if (!existsSync(database)) return [];
   if (postgres) return check(warning(`${root} contains a database that is not used, for example of before a move`));
   if (s3 || existsSync(join(images, MARKER_FILE))) return [];
@@ -46,7 +46,7 @@ function checkMoved({ dataDir, postgres, s3 }: Config['stores']): Check[] {
 /** Returns the path, or its nearest parent that exists. */
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)));
 
-async function checkFreeSpace(root: string, isEmbedded: boolean): Promise<Finding> {
+async function checkFreeSpace(root: string, isEmbedded: boolean): Promise<CheckResult> {
   const freeBytes = await readFreeBytes(nearestExisting(root));
   const description = `${Math.floor(freeBytes / MEBIBYTE)} MiB`;
   if (isEmbedded && freeBytes < RESERVE_BYTES) {

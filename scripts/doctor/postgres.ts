@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { PostgresOptions } from '../../db/postgres/server.js';
 import { pendingMigrations } from '../../db/stores/migrate.js';
-import { CALL_TIMEOUT_MS, type CheckRow, countOf, type Finding, failed, ok, runChecks, warning } from './checks.js';
+import { CALL_TIMEOUT_MS, type CheckResult, type CheckRow, countOf, failed, ok, runChecks, warning } from './checks.js';
 
 const MIN_VERSION = 15;
 const MAX_VERSION = 18;
@@ -29,7 +29,7 @@ export async function checkPostgres(options: PostgresOptions, processes?: number
   );
 }
 
-async function checkServer(client: pg.Client, url: string): Promise<Finding> {
+async function checkServer(client: pg.Client, url: string): Promise<CheckResult> {
   const { rows } = await client.query(`
     select current_setting('server_version') as version, current_setting('server_version_num')::int / 10000 as major,
       current_setting('transaction_read_only')::bool as "readOnly"`);
@@ -42,7 +42,7 @@ async function checkServer(client: pg.Client, url: string): Promise<Finding> {
 }
 
 /** Compares the server's clock, which decides whether a session has expired, with this machine's, which issues tokens. */
-async function compareClock(client: pg.Client): Promise<Finding> {
+async function compareClock(client: pg.Client): Promise<CheckResult> {
   const before = Date.now();
   const { rows } = await client.query('select extract(epoch from clock_timestamp())::float8 * 1000 as ms');
   const after = Date.now();
@@ -57,7 +57,7 @@ async function checkConnections(
   client: pg.Client,
   { poolSize, graphPoolSize }: PostgresOptions,
   processes?: number,
-): Promise<Finding> {
+): Promise<CheckResult> {
   // A negative limit of a role or database means no limit.
   const { rows } = await client.query(`
     select least(
@@ -80,7 +80,7 @@ const TABLES_AND_SEQUENCES = [
 ];
 
 /** Finds missing privileges on tables that exist, of which a start only needs some, and to create those that do not. */
-async function checkPrivileges(client: pg.Client): Promise<Finding> {
+async function checkPrivileges(client: pg.Client): Promise<CheckResult> {
   const query = `
     select privilege || ' on ' || relname as missing
     from pg_class, unnest(case relkind

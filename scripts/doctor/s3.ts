@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { ImageStore } from '../../db/images/index.js';
 import type { S3Options } from '../../db/images/s3.js';
 import { silentLog } from '../support/silent-log.js';
-import { CALL_TIMEOUT_MS, type CheckRow, type Finding, failed, messageOf, ok, runChecks } from './checks.js';
+import { CALL_TIMEOUT_MS, type CheckResult, type CheckRow, failed, messageOf, ok, runChecks } from './checks.js';
 
 /** Checks a bucket. Probes permissions with an object, which it deletes. */
 export async function checkS3(options: S3Options): Promise<CheckRow[]> {
@@ -14,7 +14,7 @@ export async function checkS3(options: S3Options): Promise<CheckRow[]> {
   return runChecks(['S3', checkBucket], ['S3 permissions', async () => checkPermissions(await opening)]);
 }
 
-async function checkPermissions(images: ImageStore): Promise<Finding> {
+async function checkPermissions(images: ImageStore): Promise<CheckResult> {
   // Not an image: `npm run verify` and the service ignore names that begin with a dot.
   const name = `.doctor-${process.pid}-${Date.now()}`;
   // Any small file will do. There may be no directory to write one to.

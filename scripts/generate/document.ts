@@ -16,7 +16,7 @@ export type Schema = Record<string, unknown> & {
 
 type Requirement = Record<string, string[]>;
 
-interface RawOperation extends Pick<Operation, 'responses'> {
+interface RawOperation extends Pick<ContractOperation, 'responses'> {
   operationId: string;
   summary: string;
   tags: [string];
@@ -41,7 +41,7 @@ interface RequestBody {
 }
 
 /** An operation of the document, in the form that the generators use. */
-export interface Operation {
+export interface ContractOperation {
   id: string;
   tag: string;
   method: string;
@@ -90,7 +90,7 @@ function lookUp(document: unknown, reference: string): unknown {
  *
  * @throws CommandError if an operation lacks a property that the service relies on, or has the id of another one
  */
-export function operationsOf(document: Document): Operation[] {
+export function operationsOf(document: Document): ContractOperation[] {
   if (!document?.paths) throw new CommandError('The document has no paths');
   const ids = new Set<string>();
   return Object.entries(document.paths).flatMap(([path, item]) =>
@@ -123,7 +123,7 @@ export function operationsOf(document: Document): Operation[] {
 const parametersIn = ({ parameters = [] }: RawOperation, location: string): Parameter[] =>
   parameters.filter((parameter) => parameter.in === location);
 
-function bodyOf({ operationId, requestBody }: RawOperation): Operation['requestBody'] {
+function bodyOf({ operationId, requestBody }: RawOperation): ContractOperation['requestBody'] {
   if (!requestBody) return undefined;
   const [entry, ...others] = Object.entries(requestBody.content);
   if (!entry || others.length > 0)

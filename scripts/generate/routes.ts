@@ -1,4 +1,4 @@
-import { isFile, type Operation, type Schema, schemaOf } from './document.js';
+import { type ContractOperation, isFile, type Schema, schemaOf } from './document.js';
 
 const typesByName = (schema: Schema) =>
   Object.fromEntries(
@@ -14,7 +14,7 @@ const emailFields = (schema: Schema) =>
     property['x-normalize'] === 'email' ? [name] : [],
   );
 
-function formatRoute(operation: Operation): string {
+function formatRoute(operation: ContractOperation): string {
   const { id, method, path, requiresAuthentication, rateLimit, refusesEmptyObject, requestBody } = operation;
   const route = {
     id,
@@ -36,5 +36,5 @@ function formatRoute(operation: Operation): string {
 }
 
 /** Returns the module with the route table: the properties of each operation that the server needs before its handler runs. */
-export const generateRoutes = (operations: Operation[]): string =>
+export const generateRoutes = (operations: ContractOperation[]): string =>
   `export const routes = {\n${operations.map(formatRoute).join('\n')}\n} as const;\n`;

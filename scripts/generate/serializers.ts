@@ -1,9 +1,9 @@
 import fastJsonStringify from 'fast-json-stringify';
 import { COMMONJS_PRELUDE } from './commonjs.js';
-import type { Operation } from './document.js';
+import type { ContractOperation } from './document.js';
 
 /** Returns a module with a serializer for every JSON response body. They are compiled by fast-json-stringify. */
-export async function generateSerializers(operations: Operation[]): Promise<string> {
+export async function generateSerializers(operations: ContractOperation[]): Promise<string> {
   const serializers = new Map<string, { name: string; code: string }>();
   const nameOf = (schema: object): string => {
     const key = JSON.stringify(schema);

@@ -1,12 +1,12 @@
 import openapiTypescript, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
-import type { Operation } from './document.js';
+import type { ContractOperation } from './document.js';
 
 /**
  * Returns the contract's paths, operations and schemas as types, for the service and for TypeScript clients. Binary strings
  * become `Blob`.
  */
-export async function generateTypes(document: OpenAPI3, operations: readonly Operation[]): Promise<string> {
+export async function generateTypes(document: OpenAPI3, operations: readonly ContractOperation[]): Promise<string> {
   const nodes = await openapiTypescript(document, {
     transform: ({ format }) => (format === 'binary' ? ts.factory.createTypeReferenceNode('Blob') : undefined),
   });

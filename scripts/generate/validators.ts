@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { COMMONJS_PRELUDE } from './commonjs.js';
-import { isFile, type Operation, type Schema, schemaOf } from './document.js';
+import { type ContractOperation, isFile, type Schema, schemaOf } from './document.js';
 
 const NO_PROPERTIES: Schema = { type: 'object', additionalProperties: false };
 
@@ -17,7 +17,12 @@ const withoutFiles = (schema: Schema): Schema =>
   mapProperties(schema, (property) => (isFile(property) ? {} : property));
 
 /** Returns the schemas of an operation's input, by location. */
-const schemasOf = ({ query, pathParameters, headerParameters, requestBody }: Operation): Record<string, Schema> => ({
+const schemasOf = ({
+  query,
+  pathParameters,
+  headerParameters,
+  requestBody,
+}: ContractOperation): Record<string, Schema> => ({
   query: schemaOf(query),
   path: schemaOf(pathParameters),
   header: schemaOf(headerParameters),
@@ -40,7 +45,7 @@ const checkMaxLengthFirst = (schema: Schema): Schema => {
  * Returns a module with validators for the query, path, header parameters and body of every operation, compiled by Ajv. They
  * report all errors. They insert no defaults, so that handlers know what was sent, and coerce nothing.
  */
-export async function generateValidators(operations: Operation[]): Promise<string> {
+export async function generateValidators(operations: ContractOperation[]): Promise<string> {
   const ajv = new Ajv2020({
     allErrors: true,
     verbose: true,

@@ -1,7 +1,6 @@
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { TestResponse } from '../support/http.js';
-import { type HttpOptions, sendByHttp } from '../support/http.js';
+import { type HttpOptions, sendByHttp, type TestResponse } from '../support/http.js';
 import type { Target } from './attack.js';
 
 /*

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { collectOutput } from '../support/output.js';
+import { collectOutput } from '../support/processes.js';
 
 interface RunOptions {
   cwd: string;

@@ -1,7 +1,7 @@
 import { delimiter } from 'node:path';
 import { go, java, type Language, others, python, typescript } from './languages.js';
 
-export interface Client {
+export interface GeneratedClient {
   /** The name of its folder, in the folder of its language. */
   name: string;
   language: Language;
@@ -24,7 +24,7 @@ const openapiGeneratorCommand = (name: string, options: string[] = []) =>
 /** Without it, the client rejects responses with unknown fields. */
 const ALLOW_UNKNOWN_FIELDS = 'disallowAdditionalPropertiesIfNotPresent=false';
 
-export const clients: Client[] = [
+export const clients: GeneratedClient[] = [
   {
     name: 'openapi-fetch',
     language: typescript,
@@ -102,5 +102,6 @@ export const clients: Client[] = [
   })),
 ];
 
-/** Returns the name with the language, by which the README and `--only` select a client. */
-export const nameOf = ({ language, name }: Client) => (language === others ? name : `${language.name}/${name}`);
+/** Returns the name with the language, by which the README names a client. */
+export const nameOf = ({ language, name }: GeneratedClient) =>
+  language === others ? name : `${language.name}/${name}`;

@@ -1,8 +1,7 @@
 import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { toolsFolder } from '../../scripts/support/tools-folder.js';
-import { buildOnce } from '../support/tools.js';
-import { venv } from '../support/venv.js';
+import { buildOnce, venv } from '../support/tools.js';
 import { run } from './command.js';
 
 /** The tools and commands of a language. Commands run in the folder of the client. */

@@ -1,17 +1,17 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 import { run } from './command.js';
-import type { Client } from './generators.js';
+import type { GeneratedClient } from './generators.js';
 import { installOpenapiGenerator, type Language, others, sources, workingCopy } from './languages.js';
 
 /** Installs the dependencies of a language, deletes earlier generated clients, and copies the committed files. */
-export async function prepare(language: Language, clients: readonly Client[]): Promise<void> {
+export async function prepare(language: Language, clients: readonly GeneratedClient[]): Promise<void> {
   await language.install?.();
   for (const { name } of clients) await rm(workingCopy(language.name, name), { recursive: true, force: true });
   if (language !== others) await cp(sources(language.name), workingCopy(language.name), { recursive: true });
 }
 
-const runOptions = ({ language, name, env }: Client, variables: NodeJS.ProcessEnv = {}) => ({
+const runOptions = ({ language, name, env }: GeneratedClient, variables: NodeJS.ProcessEnv = {}) => ({
   cwd: workingCopy(language.name, name),
   env: {
     ...(env ?? language.env),
@@ -21,7 +21,7 @@ const runOptions = ({ language, name, env }: Client, variables: NodeJS.ProcessEn
 });
 
 /** Generates a client from an OpenAPI document, or copies the types that it needs and the example of the README. */
-export async function generate(client: Client, document: string): Promise<void> {
+export async function generate(client: GeneratedClient, document: string): Promise<void> {
   const { cwd, env } = runOptions(client);
   if (client.command === undefined) {
     await cp('generated/types.ts', `${cwd}/types.ts`);
@@ -37,7 +37,7 @@ export async function generate(client: Client, document: string): Promise<void> 
 }
 
 /** Compiles a client together with the scenario. */
-export async function compile(client: Client): Promise<void> {
+export async function compile(client: GeneratedClient): Promise<void> {
   for (const command of client.compile ?? client.language.compile ?? []) await run(command, runOptions(client));
 }
 
@@ -45,20 +45,18 @@ export async function compile(client: Client): Promise<void> {
 const STEPS = [
   'register',
   'log in',
-  'upload a picture',
   'post with an image',
   'befriend',
   'go private',
-  'like',
   'page through the feed',
-  'download images',
+  'download an image',
   'read the problems of a 400',
   'be refused',
   'delete the accounts',
 ];
 
 /** Runs the scenario, if the language has one. Returns the steps whose lines it has not printed. */
-export async function runScenario(client: Client, variables: NodeJS.ProcessEnv): Promise<string[]> {
+export async function runScenario(client: GeneratedClient, variables: NodeJS.ProcessEnv): Promise<string[]> {
   const { scenarioCommand } = client.language;
   if (!scenarioCommand || client.isRun === false) return [];
   const output = await run(scenarioCommand, runOptions(client, variables));

@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { parse } from 'yaml';
-import { needsProgram } from '../support/programs.js';
+import { needsProgram } from '../support/processes.js';
 import { Exposition, scrape } from '../support/prometheus.js';
 import { selectorsOf, unknownNames } from '../support/promql.js';
-import { startTestService } from '../support/service.js';
+import { sendTraffic, startTestService } from '../support/service.js';
 import { startTlsProxy } from '../support/tls.js';
-import { sendTraffic } from '../support/traffic.js';
 import { startOnFreePort } from './programs.js';
 
 const DIRECTORY = 'scripts/deploy/prometheus';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { findFreePort } from '../../scripts/services/ports.js';
 import { findCommand } from '../../scripts/services/programs.js';
-import { collectOutput } from '../support/output.js';
+import { collectOutput } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 /** The required programs; their packages have the same names. runc needs no systemd and works with any version of cgroups. */

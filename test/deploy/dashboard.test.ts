@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { needsProgram } from '../support/programs.js';
+import { needsProgram } from '../support/processes.js';
 import { scrape } from '../support/prometheus.js';
 import { unknownNames } from '../support/promql.js';
-import { startTestService } from '../support/service.js';
+import { sendTraffic, startTestService } from '../support/service.js';
 import { freshDataDirectory } from '../support/stores.js';
-import { sendTraffic } from '../support/traffic.js';
 import { until } from '../support/until.js';
 import { startPrometheus } from './programs.js';
 

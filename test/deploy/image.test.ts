@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import t, { type Test } from 'tap';
 import { checkContract, failuresIn } from '../support/contract-run.js';
-import { createSender } from '../support/requests.js';
+import { createSender } from '../support/http.js';
 import { claimGraphFor, freshStores, needsServers } from '../support/stores.js';
 import { PASSWORD, registerUser } from '../support/users.js';
 import { buildImage, type Container, type Containers, needsContainers } from './containers.js';

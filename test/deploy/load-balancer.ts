@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { request } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
+import { listen } from '../support/listen.js';
 import { LOAD_BALANCER_ADDRESS, type Topology } from './topology.js';
 
 /** Starts a load balancer in front of the proxy, which forwards the addresses of its clients. Returns its URL. */
@@ -22,8 +21,5 @@ export async function startLoadBalancer(t: Test, { url, certificate }: Topology)
     });
     incoming.pipe(forwarded);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listen(t, server)}`;
 }

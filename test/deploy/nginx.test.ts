@@ -1,5 +1,5 @@
 import t from 'tap';
-import { needsProgram } from '../support/programs.js';
+import { needsProgram } from '../support/processes.js';
 import { startTestService } from '../support/service.js';
 import { registerWith } from '../support/users.js';
 import { createClient } from './client.js';

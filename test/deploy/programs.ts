@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { collectOutput } from '../support/output.js';
+import { collectOutput } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 

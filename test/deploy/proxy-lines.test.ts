@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { parseLog } from '../support/log.js';
-import { needsProgram } from '../support/programs.js';
+import { needsProgram, parseLog } from '../support/processes.js';
 import { startTestService } from '../support/service.js';
 import { temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
+import { listen } from '../support/listen.js';
 import type { ServiceProcess } from '../support/processes.js';
 import { RUNBOOK, readBlocks } from '../support/runbook.js';
 import { temporaryDirectory } from '../support/stores.js';
@@ -28,10 +27,7 @@ export async function createRollingRestart(t: Test, topology: Topology, processe
     processes[index] = topology.start(index);
     response.end();
   });
-  server.listen(0, '127.0.0.1');
-  t.teardown(() => server.close());
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(t, server);
   const directory = await temporaryDirectory(t);
   const systemctl = `#!/bin/sh\nexec curl -fsS "http://127.0.0.1:${port}/$1/$2"\n`;
   await writeFile(join(directory, 'systemctl'), systemctl, { mode: 0o755 });

@@ -7,9 +7,9 @@ import t, { type Test } from 'tap';
 import { create, list } from 'tar';
 import { createBackup } from '../../db/backup/create.js';
 import { samples } from '../../scripts/contract-test/client/index.js';
+import { createSender } from '../support/http.js';
 import { listImageNames, putBytes } from '../support/image-store.js';
 import { startLoad } from '../support/load.js';
-import { picture } from '../support/picture.js';
 import {
   runCommand,
   type ServiceProcess,
@@ -18,8 +18,7 @@ import {
   startAndFail,
   startProcess,
 } from '../support/processes.js';
-import { createSender } from '../support/requests.js';
-import { createPost, startTestService } from '../support/service.js';
+import { createPost, picture, startTestService } from '../support/service.js';
 import { repeat } from '../support/store-fixtures.js';
 import {
   freshDataDirectory,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import { collectOutput } from '../support/output.js';
+import { collectOutput } from '../support/processes.js';
 import { copyProject } from '../support/project-copy.js';
 import { freshDataDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
@@ -45,16 +45,14 @@ t.test('dev restarts the service after changes, and ends it when its terminal cl
   const untilTitled = (title: string) => until(async () => (await get('API', '/openapi.json'))?.info.title === title);
   await untilTitled('Social posting service');
 
-  // The watcher must not lose a file that has been replaced before.
   await replaceIn('openapi.yaml', 'title: Social posting service', 'title: Another title');
   await untilTitled('Another title');
   t.match(output(), /^Wrote generated\/openapi\.json\b.*\.$/m);
-  await replaceIn('openapi.yaml', 'title: Another title', 'title: A third title');
-  await untilTitled('A third title');
 
   const untilAlive = (status: string) => until(async () => (await get('Operations', '/livez'))?.status === status);
   await replaceIn('handlers/http/ops.ts', "{ status: 'ok' }", "{ status: 'changed' }");
   await untilAlive('changed');
+  // The watcher must not lose a file that has been replaced before.
   await replaceIn('handlers/http/ops.ts', "{ status: 'changed' }", "{ status: 'changed again' }");
   await untilAlive('changed again');
 

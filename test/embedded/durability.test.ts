@@ -6,8 +6,7 @@ import t from 'tap';
 import { openCluster } from '../../db/postgres/embedded/cluster.js';
 import { samples } from '../../scripts/contract-test/client/index.js';
 import { recordFileOperations } from '../support/file-operations.js';
-import { startProcess } from '../support/processes.js';
-import { needsProgram } from '../support/programs.js';
+import { needsProgram, startProcess } from '../support/processes.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
 import { PASSWORD, registerUser } from '../support/users.js';
 

@@ -12,8 +12,7 @@ import { startEmbeddedServer } from '../../db/postgres/embedded/server.js';
 import { openEmbeddedPostgres } from '../../db/postgres/embedded.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { startLoad } from '../support/load.js';
-import { parseLog } from '../support/log.js';
-import { expectRefusedStart } from '../support/processes.js';
+import { expectRefusedStart, parseLog } from '../support/processes.js';
 import { createPost, startTestService } from '../support/service.js';
 import { repeat } from '../support/store-fixtures.js';
 import { freshDataDirectory, onServices, silentLog, temporaryDirectory } from '../support/stores.js';
@@ -232,7 +231,6 @@ const CORRUPTIONS: [name: string, corrupt: (postgres: string) => Promise<unknown
     (postgres) => writeFile(join(postgres, 'global/pg_control'), randomBytes(8192)),
     /pg_control|control file|database files are incompatible/,
   ],
-  ['no pg_control', (postgres) => rm(join(postgres, 'global/pg_control')), /pg_control/],
   ['no write-ahead log', removeWal, /checkpoint record/],
 ];
 

@@ -6,11 +6,9 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { openEmbeddedPostgres } from '../../db/postgres/embedded.js';
 import { watchFreeSpace } from '../../db/postgres/free-space.js';
-import type { TestResponse } from '../support/http.js';
-import { picture } from '../support/picture.js';
+import { createSender, type TestResponse } from '../support/http.js';
 import { expectRefusedStart, runCommand, startProcess } from '../support/processes.js';
-import { createSender } from '../support/requests.js';
-import { PASSWORD } from '../support/service.js';
+import { PASSWORD, picture } from '../support/service.js';
 import {
   freshDataDirectory,
   mountSmallDisk,

@@ -73,7 +73,9 @@ t.test('mixing or splitting installations is refused in one line, before anythin
   );
 });
 
-t.test('refuses a file that selects no store, or in which a variable is misspelled', async (t) => {
+t.test('refuses a file that is missing, selects no store, or misspells a variable', async (t) => {
+  const missing = { code: 1, output: '/nowhere/target.env does not exist\n' };
+  t.same(await runCommand(t, ['move/index', '--to', '/nowhere/target.env'], {}), missing);
   const source = await embeddedVariables(t);
   const refuse = async (variables: NodeJS.ProcessEnv, message: RegExp) =>
     t.match(await runMove(t, source, { ...SHARED_VARIABLES, ...variables }), { code: 1, output: message });
@@ -142,10 +144,4 @@ t.test('waits for a store that is unavailable, and then names its side and the c
   t.equal(code, 1);
   t.match(output, /\n\nTarget: The postgres store is not available: connect ECONNREFUSED \S+\n$/);
   t.notMatch(output, 'hush');
-});
-
-t.test('reports a missing file or option', async (t) => {
-  const run = (...args: string[]) => runCommand(t, ['move/index', ...args], {});
-  t.same(await run('--to', '/nowhere/target.env'), { code: 1, output: '/nowhere/target.env does not exist\n' });
-  t.match(await run(), { code: 2, output: /^error: required option '--to <file>' not specified\n/ });
 });

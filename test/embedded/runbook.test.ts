@@ -2,10 +2,10 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/client/index.js';
+import { createSender } from '../support/http.js';
 import { MODERATED, moderate } from '../support/moderation.js';
-import { picture } from '../support/picture.js';
-import { createSender } from '../support/requests.js';
 import { createOperator, createStepRunner, remainingCommands } from '../support/runbook.js';
+import { picture } from '../support/service.js';
 import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
 import { registerUser } from '../support/users.js';
 

@@ -4,10 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { StoresDisagreeError, verifyOrClaim } from '../../db/stores/installation.js';
 import type { TestResponse } from '../support/http.js';
-import { parseLog } from '../support/log.js';
-import { picture } from '../support/picture.js';
+import { parseLog } from '../support/processes.js';
 import { scrape } from '../support/prometheus.js';
-import { startTestService } from '../support/service.js';
+import { picture, startTestService } from '../support/service.js';
 import { freshDataDirectory, openTestStores } from '../support/stores.js';
 import { until } from '../support/until.js';
 
@@ -68,14 +67,6 @@ t.test('each background job logs its failure once if the data directory disappea
   const messages = failures().map(({ msg }) => msg);
   t.ok(messages.includes('failed to check the free space'));
   t.equal(new Set(messages).size, messages.length, messages.join('\n'));
-});
-
-t.test('returns 503 and stores nothing if uploads cannot be written', async (t) => {
-  const user = await service.createUser();
-  await whileUnavailable(directory.uploads, async () => {
-    expectUnavailable(t, await user.send('POST', '/posts/create', withImage()), 'a post with an image');
-  });
-  t.same((await user.send('GET', '/posts/me')).body, []);
 });
 
 /**

@@ -4,10 +4,9 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { openBareStores, type Stores } from '../../db/stores/index.js';
 import { readConfig } from '../../handlers/config/index.js';
-import { IN_USE, script } from '../support/processes.js';
-import { startTestService } from '../support/service.js';
+import { script } from '../support/processes.js';
 import { createFixtures, emptyStores, openStoresWithoutRelay } from '../support/store-fixtures.js';
-import { claimGraphFor, freshDataDirectory, silentLog, temporaryDirectory } from '../support/stores.js';
+import { claimGraphFor, silentLog, temporaryDirectory } from '../support/stores.js';
 
 const environment = await emptyStores(t);
 
@@ -99,7 +98,6 @@ t.test('changes nothing in stores of different installations', async (t) => {
 
 // The other commands that open the stores run the same code.
 t.test('prints one line if it cannot run', async (t) => {
-  const running = await startTestService(t, { DATA_DIR: await freshDataDirectory(t) });
   const unavailable = {
     DATABASE_URL: 'postgres://somebody:hush@127.0.0.1:1/nowhere',
     TOKEN_KEYS: 'one:4c1d9e7b03f86a52e0b7d4916fc3a825',
@@ -107,17 +105,16 @@ t.test('prints one line if it cannot run', async (t) => {
   };
   const empty = { DATA_DIR: await temporaryDirectory(t) };
   await openBareStores(readConfig(empty).stores, silentLog).then(({ close }) => close());
-  const refused: [options: string[], variables: NodeJS.ProcessEnv, line: RegExp][] = [
-    [[], {}, /^\S+ does not contain a database\n$/],
-    [[], empty, /^These stores are not set up: start the service first\n$/],
-    [[], { TOKEN_TTL: 'soon' }, /^TOKEN_TTL: [^\n]+\n$/],
-    [[], running.environment, /^\S+ is in use by process \d+ of this service: stop it first, [^\n]+\n$/],
-    [[], { ...unavailable, DATA_DIR: '/nowhere' }, /^\/nowhere does not exist: set DATA_DIR [^\n]+\n$/],
-    [[], unavailable, /^The postgres store is not available: connect ECONNREFUSED [^\n]*\n$/],
+  const refused: [variables: NodeJS.ProcessEnv, line: RegExp][] = [
+    [{}, /^\S+ does not contain a database\n$/],
+    [empty, /^These stores are not set up: start the service first\n$/],
+    [{ TOKEN_TTL: 'soon' }, /^TOKEN_TTL: [^\n]+\n$/],
+    [{ ...unavailable, DATA_DIR: '/nowhere' }, /^\/nowhere does not exist: set DATA_DIR [^\n]+\n$/],
+    [unavailable, /^The postgres store is not available: connect ECONNREFUSED [^\n]*\n$/],
   ];
-  for (const [options, variables, line] of refused) {
-    const { code, stdout, stderr } = await runVerify(options, { DATA_DIR: await temporaryDirectory(t), ...variables });
-    t.same([code, stdout], [variables === running.environment ? IN_USE : 2, '']);
+  for (const [variables, line] of refused) {
+    const { code, stdout, stderr } = await runVerify([], { DATA_DIR: await temporaryDirectory(t), ...variables });
+    t.same([code, stdout], [2, '']);
     t.match(stderr, line);
     t.notMatch(stderr, /hush/);
   }

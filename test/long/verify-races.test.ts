@@ -1,9 +1,8 @@
 import t, { type Test } from 'tap';
 import { deletePosts } from '../../db/post-writes.js';
 import type { Stores } from '../../db/stores/index.js';
-import { picture } from '../support/picture.js';
 import { repeatUntilSettled } from '../support/races.js';
-import { befriend, createPost, PASSWORD, startTestService, type TestUser } from '../support/service.js';
+import { befriend, createPost, PASSWORD, picture, startTestService, type TestUser } from '../support/service.js';
 import {
   createFixtures,
   emptyStores,

@@ -1,13 +1,13 @@
 import type { OperationId } from '../../generated/types.js';
 import { pickUser } from './accounts.js';
 import { MAX_COMMIT_DELAY_MS } from './fixture.js';
-import type { Relation, User } from './model.js';
-import { NO_STATUS, type Operation } from './step.js';
+import type { User, UserRelation } from './model.js';
+import { type ModelOperation, NO_STATUS } from './step.js';
 
 /** A relation as one of its users sees it: the request was sent to or received from the other. */
 type View = 'none' | 'sent' | 'received' | 'friends';
 
-function relationOf(view: View, me: User, other: User): Relation {
+function relationOf(view: View, me: User, other: User): UserRelation {
   if (view === 'sent') return `requested by ${me.label}`;
   if (view === 'received') return `requested by ${other.label}`;
   return view;
@@ -15,7 +15,7 @@ function relationOf(view: View, me: User, other: User): Relation {
 
 /** Returns an operation that lists the users to whom the current user has this relation. */
 const listUsers =
-  (path: string, view: View): Operation =>
+  (path: string, view: View): ModelOperation =>
   async (step) => {
     const { me, model } = step;
     const { response, since, checker } = await step.send('GET', path, { needs: ['graph'] });
@@ -35,7 +35,7 @@ const listUsers =
  * @param otherStatus the status if the relation is not `from`
  */
 const transition =
-  (from: View, to: View, otherStatus: number, method: string, path: (other: User, me: User) => string): Operation =>
+  (from: View, to: View, otherStatus: number, method: string, path: (other: User) => string): ModelOperation =>
   async (step) => {
     const { me, model } = step;
     const other = pickUser(step);
@@ -47,7 +47,7 @@ const transition =
     await step.write(
       [relation.changeTo(fits ? relationOf(to, me, other) : known)],
       async () => {
-        const reply = await step.send(method, path(other, me), { needs: ['graph'] });
+        const reply = await step.send(method, path(other), { needs: ['graph'] });
         const exists = other.profile.spansSince(reply.since).map(({ value }) => value !== null);
         const status = fits ? 200 : otherStatus;
         step.expect(reply, ...(exists.includes(true) ? [status] : []), ...(exists.includes(false) ? [404] : []));
@@ -62,15 +62,8 @@ export const friends = {
   listFriends: listUsers('/friends', 'friends'),
   listFriendRequests: listUsers('/friends/requests', 'received'),
   sendFriendRequest: transition('none', 'sent', 409, 'POST', ({ id }) => `/friends/request?to=${id}`),
-  createRelationship: transition(
-    'none',
-    'sent',
-    409,
-    'POST',
-    ({ id }, me) => `/create_relationship?me=${me.id}&them=${id}`,
-  ),
   acceptFriendRequest: transition('received', 'friends', 404, 'POST', ({ id }) => `/friends/accept?from=${id}`),
   declineFriendRequest: transition('received', 'none', 404, 'POST', ({ id }) => `/friends/decline?from=${id}`),
   cancelFriendRequest: transition('sent', 'none', 404, 'POST', ({ id }) => `/friends/cancel?to=${id}`),
   removeFriend: transition('friends', 'none', 404, 'DELETE', ({ id }) => `/friends/remove?id=${id}`),
-} satisfies Partial<Record<OperationId, Operation>>;
+} satisfies Partial<Record<OperationId, ModelOperation>>;

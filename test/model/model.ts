@@ -3,9 +3,6 @@ import { samples } from '../../scripts/contract-test/client/index.js';
 import { ModelMismatchError, State } from './state.js';
 
 export interface Profile {
-  name: string;
-  username: string;
-  email: string;
   password: string;
   private: boolean;
   /** The tag of its bytes, see `imageOf`. */
@@ -20,6 +17,7 @@ export interface Session {
 }
 
 export interface User {
+  /** Also the username. */
   label: string;
   /** Undefined until a response contains it. */
   id: number | undefined;
@@ -35,7 +33,7 @@ export interface Content {
   image: string | null;
 }
 
-export interface Post {
+export interface ModelPost {
   author: User;
   id: number | undefined;
   createdAt: string | undefined;
@@ -45,13 +43,13 @@ export interface Post {
 }
 
 /** The relation of two users; a request has the label of its sender. */
-export type Relation = 'none' | 'friends' | `requested by ${string}`;
+export type UserRelation = 'none' | 'friends' | `requested by ${string}`;
 
 /** The state that follows from the contract and from the responses to one group of users. */
 export class Model {
   readonly users: User[] = [];
-  readonly posts: Post[] = [];
-  readonly #relations = new Map<string, State<Relation>>();
+  readonly posts: ModelPost[] = [];
+  readonly #relations = new Map<string, State<UserRelation>>();
   /** The tags of images by link, as far as responses have shown them. */
   readonly tags = new Map<string, string>();
   /** The beginning of every word, to distinguish the data of this model from that of others. */
@@ -71,19 +69,19 @@ export class Model {
     return user;
   }
 
-  addPost(author: User): Post {
+  addPost(author: User): ModelPost {
     const content = new State<Content | null>(null);
     const post = { author, id: undefined, createdAt: undefined, content, likes: new Map() };
     this.posts.push(post);
     return post;
   }
 
-  relation(one: User, other: User): State<Relation> {
+  relation(one: User, other: User): State<UserRelation> {
     const key = [one.label, other.label].sort().join();
-    return getOrCreate(this.#relations, key, () => new State<Relation>('none'));
+    return getOrCreate(this.#relations, key, () => new State<UserRelation>('none'));
   }
 
-  like(user: User, post: Post): State<boolean> {
+  like(user: User, post: ModelPost): State<boolean> {
     return getOrCreate(post.likes, user, () => new State(false));
   }
 
@@ -113,7 +111,7 @@ export class Model {
   }
 
   /** Returns whether a post certainly existed, and was visible to the viewer, at `time` and later. */
-  isCertainlyVisible(viewer: User, { author, content }: Post, time: number): boolean {
+  isCertainlyVisible(viewer: User, { author, content }: ModelPost, time: number): boolean {
     return certainlyExists(content, time) && this.visibility(viewer, author, time).certain;
   }
 
@@ -140,7 +138,7 @@ export class Model {
    * Returns the bounds of the like count at `time` or later. Likes of deleted accounts are removed with a delay. A list may read
    * a post just before its deletion, and its likes just after.
    */
-  likeCount(post: Post, time: number): { min: number; max: number } {
+  likeCount(post: ModelPost, time: number): { min: number; max: number } {
     let [min, max] = [0, 0];
     const exists = certainlyExists(post.content, time);
     for (const [user, like] of post.likes) {

@@ -1,9 +1,9 @@
 import type { OperationId } from '../../generated/types.js';
-import { nextPagePath } from '../support/links.js';
+import { nextPagePath } from '../support/http.js';
 import { getImage } from './accounts.js';
 import { MAX_COMMIT_DELAY_MS } from './fixture.js';
-import { type Content, formOf, type Post } from './model.js';
-import type { Operation, Step } from './step.js';
+import { type Content, formOf, type ModelPost } from './model.js';
+import type { ModelOperation, Step } from './step.js';
 
 async function listPosts(step: Step): Promise<void> {
   const limit = step.pickOne([1, 5, 20, 100]) ?? 20;
@@ -33,7 +33,7 @@ async function listOwnPosts(step: Step): Promise<void> {
 }
 
 /** Returns a random one of the last 30 posts with a known id, deleted ones included. */
-const pickPost = (step: Step): Post | undefined =>
+const pickPost = (step: Step): ModelPost | undefined =>
   step.pickOne(step.model.posts.filter(({ id }) => id !== undefined).slice(-30));
 
 async function getPost(step: Step): Promise<void> {
@@ -48,7 +48,11 @@ async function getPost(step: Step): Promise<void> {
  * Returns the possible statuses: 200 if the post may have been visible at `since` or later, 404 unless it certainly was visible
  * all the time.
  */
-export function expectedPostStatuses({ model, me }: Pick<Step, 'model' | 'me'>, post: Post, since: number): number[] {
+export function expectedPostStatuses(
+  { model, me }: Pick<Step, 'model' | 'me'>,
+  post: ModelPost,
+  since: number,
+): number[] {
   const possible = post.content
     .spansSince(since)
     .some(({ value, from }) => value !== null && model.visibility(me, post.author, Math.max(from, since)).possible);
@@ -74,7 +78,7 @@ async function createPost(step: Step): Promise<void> {
 }
 
 /** Returns a random post to change, usually one of the user's own. */
-function postToChange(step: Step): Post | undefined {
+function postToChange(step: Step): ModelPost | undefined {
   const { model, me } = step;
   const own = step.below(8) > 0;
   return step.pickOne(model.posts.filter(({ id, author }) => id !== undefined && own === (author === me)).slice(-15));
@@ -126,7 +130,7 @@ async function deletePost(step: Step): Promise<void> {
 
 /** Returns an operation that likes or unlikes a post. */
 const setLike =
-  (method: string, liked: boolean): Operation =>
+  (method: string, liked: boolean): ModelOperation =>
   async (step) => {
     const { me, model } = step;
     const post = pickPost(step);
@@ -155,4 +159,4 @@ export const posts = {
   deletePost,
   likePost: setLike('POST', true),
   unlikePost: setLike('DELETE', false),
-} satisfies Partial<Record<OperationId, Operation>>;
+} satisfies Partial<Record<OperationId, ModelOperation>>;

@@ -14,8 +14,8 @@ type Reply = { since: number; checker: ViewChecker } & (
   | { response?: undefined; status: 'unknown' }
 );
 
-/** A sequential client. It has one user at a time. */
-export interface Client {
+/** A client of the service, which sends one request at a time. It has one user at a time. */
+export interface Actor {
   user: User;
 }
 
@@ -29,7 +29,7 @@ interface StepRequest extends Omit<HttpOptions, 'token'> {
 /** The `done` status of a write that must be refused. No response has this status. */
 export const NO_STATUS = -1;
 
-/** One operation of one client, with its own random numbers. */
+/** One operation of one actor, with its own random numbers. */
 export class Step {
   readonly me: User;
   readonly #nextInteger: () => number;
@@ -37,12 +37,12 @@ export class Step {
 
   constructor(
     readonly model: Model,
-    readonly client: Client,
+    readonly actor: Actor,
     readonly operation: OperationId,
     seed: number,
     readonly fixture: ServiceFixture,
   ) {
-    this.me = client.user;
+    this.me = actor.user;
     this.#nextInteger = mulberry32(seed);
     // Chosen now, because a write may make the session uncertain.
     this.token();
@@ -117,4 +117,5 @@ export class Step {
 
 const describe = (body: unknown): string => shorten(maskSecrets(JSON.stringify(body) ?? ''), 400);
 
-export type Operation = (step: Step) => Promise<void>;
+/** Sends one request, or a few, and checks the responses. */
+export type ModelOperation = (step: Step) => Promise<void>;

@@ -20,11 +20,10 @@ import { lockExclusive, lockShared } from '../../db/postgres/locks.js';
 import { createSession, deleteOtherSessions, touchSessions, trimSessions } from '../../db/sessions.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { recalculateStoredBytes } from '../../scripts/verify/stored-bytes.js';
-import { expectConsistentStores } from '../support/consistency.js';
+import { expectConsistentStores, idsOf } from '../support/consistency.js';
 import { listImageNames } from '../support/image-store.js';
 import { beginTransaction, needsNeo4j } from '../support/neo4j-graph.js';
 import { LONG_TIMEOUTS } from '../support/service.js';
-import { idsOf } from '../support/store-contents.js';
 import {
   createFixtures,
   openStoresWithoutRelay,

@@ -1,19 +1,18 @@
 import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/client/index.js';
 import { needsAllServers } from '../faults/faulty-stores.js';
-import { expectConsistentStores } from '../support/consistency.js';
+import { drainOutbox, expectConsistentStores } from '../support/consistency.js';
 import type { TestResponse } from '../support/http.js';
-import { picture } from '../support/picture.js';
 import { type FaultyProxy, startProxy } from '../support/proxy.js';
 import {
   befriend,
   createPost,
   PASSWORD,
+  picture,
   startTestService,
   type TestService,
   type TestUser,
 } from '../support/service.js';
-import { drainOutbox } from '../support/store-contents.js';
 import { freshStores } from '../support/stores.js';
 import { until } from '../support/until.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { countLikes } from '../support/consistency.js';
 import { freshIds, needsNeo4j, openTestGraph } from '../support/neo4j-graph.js';
-import { countLikes } from '../support/store-contents.js';
 import { repeat } from '../support/store-fixtures.js';
 import { queryGraph } from '../support/stores.js';
 

@@ -3,9 +3,9 @@ import { decodeProtectedHeader } from 'jose';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/client/index.js';
 import type { ServerName } from '../../scripts/services/state.js';
+import { createSender } from '../support/http.js';
 import { type KnownPost, startLoad } from '../support/load.js';
 import { MODERATED, moderate } from '../support/moderation.js';
-import { createSender } from '../support/requests.js';
 import {
   createOperator,
   createStepRunner,

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/client/index.js';
-import { picture } from '../support/picture.js';
 import { startAndFail, startProcess } from '../support/processes.js';
+import { picture } from '../support/service.js';
 import { freshStores, needsServers } from '../support/stores.js';
 import { overTls, writeCertificate } from '../support/tls.js';
 import { registerUser } from '../support/users.js';

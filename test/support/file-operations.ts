@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { open } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { relative } from 'node:path';
-import type { Lifetime } from './lifetime.js';
+import type { Test } from 'tap';
 
 /** Returns the path of an open file. Linux only. */
 const pathOf = (descriptor: number) => fs.readlinkSync(`/proc/self/fd/${descriptor}`);
@@ -11,7 +11,7 @@ const pathOf = (descriptor: number) => fs.readlinkSync(`/proc/self/fd/${descript
  * Returns an array to which each later fsync and rename call of this thread below a directory is added, as `sync PATH` or
  * `rename FROM TO`. The path of the directory itself is empty.
  */
-export async function recordFileOperations(t: Lifetime, root: string): Promise<string[]> {
+export async function recordFileOperations(t: Test, root: string): Promise<string[]> {
   const operations: string[] = [];
   const record = (verb: string, ...paths: string[]) => {
     const names = paths.map((path) => relative(root, path));

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { picture } from './picture.js';
+import { picture } from './service.js';
 import type { RegisteredUser } from './users.js';
 
 export interface KnownPost {

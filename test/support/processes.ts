@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { Test } from 'tap';
-import type { Lifetime } from './lifetime.js';
-import { collectOutput } from './output.js';
 import { claimGraphFor } from './stores.js';
 
 interface Addresses {
@@ -33,7 +31,7 @@ export const IN_USE = 3;
 export const script = (name: string) => `.build/scripts/${name}.js`;
 
 /** Starts Node with these variables, PATH and LOG_LEVEL only. The process is killed when the test ends. */
-export function spawnNode(t: Lifetime, args: readonly string[], environment: NodeJS.ProcessEnv) {
+export function spawnNode(t: Test, args: readonly string[], environment: NodeJS.ProcessEnv) {
   // Optimizing WebAssembly does not pay off in a process that runs for seconds.
   const child = spawn(process.execPath, ['--liftoff-only', ...args], {
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...environment },
@@ -45,7 +43,7 @@ export function spawnNode(t: Lifetime, args: readonly string[], environment: Nod
 
 /** Starts the service, which logs text, without waiting for it to listen. `nodeArguments` come before the script. */
 export function spawnService(
-  t: Lifetime,
+  t: Test,
   environment: NodeJS.ProcessEnv,
   nodeArguments: readonly string[] = [],
   entry = script('start'),
@@ -55,7 +53,7 @@ export function spawnService(
 
 /** Runs a command to its end. Returns its output, and its exit code or the signal that ended it. */
 export async function runCommand(
-  t: Lifetime,
+  t: Test,
   [name, ...args]: readonly [string, ...string[]],
   environment: NodeJS.ProcessEnv,
 ) {
@@ -67,7 +65,7 @@ export async function runCommand(
 
 /** Starts the service in a separate process, with high rate limits, and waits until it listens. */
 export async function startProcess(
-  t: Lifetime,
+  t: Test,
   environment: NodeJS.ProcessEnv,
   nodeArguments?: readonly string[],
   entry?: string,
@@ -108,7 +106,7 @@ export async function untilListening({ child, output }: ReturnType<typeof spawnS
 }
 
 /** Starts a service that is expected to exit by itself. Returns its exit code and output. */
-export const startAndFail = (t: Lifetime, environment: NodeJS.ProcessEnv) =>
+export const startAndFail = (t: Test, environment: NodeJS.ProcessEnv) =>
   runCommand(t, ['start'], { PORT: '0', OPS_PORT: '0', ...environment });
 
 /** Starts a service, and expects it to exit with one line that matches the pattern. Returns the line. */
@@ -124,3 +122,28 @@ export async function expectRefusedStart(
   t.match(output, pattern);
   return output;
 }
+
+/** Collects the output of a process. Returns a function that returns everything printed so far. */
+export function collectOutput({ stdout, stderr }: ChildProcess): () => string {
+  let output = '';
+  for (const stream of [stdout, stderr]) {
+    stream?.setEncoding('utf8').on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  return () => output;
+}
+
+/** Test options that skip a test if a program is not installed. The message names its Debian package. */
+export const needsProgram = (program: string, debianPackage = program) => ({
+  skip:
+    spawnSync(program, ['--version']).error !== undefined &&
+    `needs ${program}: apt-get install --no-install-recommends ${debianPackage}`,
+});
+
+/** Returns the entries of a JSON log. Ignores other lines, such as those printed when the service starts. */
+export const parseLog = (log: string) =>
+  log
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));

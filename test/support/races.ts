@@ -44,21 +44,12 @@ export async function startRaceServices(t: Test) {
     /** Runs the rounds of a race. Expects no server errors, and then consistent stores. */
     async run(t: Test, round: (number: number) => Promise<void>) {
       failures = [];
-      await runRounds(ROUNDS, CONCURRENT_ROUNDS, round);
+      const limit = pLimit(CONCURRENT_ROUNDS);
+      await Promise.all(Array.from({ length: ROUNDS }, (_, number) => limit(() => round(number))));
       t.same(failures, [], 'no response is a server error');
       await expectConsistentStores(t, first.stores);
     },
   };
-}
-
-/** Runs `count` rounds, `inFlight` at a time. */
-export async function runRounds(
-  count: number,
-  inFlight: number,
-  round: (number: number) => Promise<void>,
-): Promise<void> {
-  const limit = pLimit(inFlight);
-  await Promise.all(Array.from({ length: count }, (_, number) => limit(() => round(number))));
 }
 
 /** Sends all requests concurrently, each twice, and returns the statuses, sorted. */

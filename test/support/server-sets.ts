@@ -5,8 +5,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import type { ServerName } from '../../scripts/services/state.js';
-import { script } from './processes.js';
-import { needsProgram } from './programs.js';
+import { needsProgram, script } from './processes.js';
 import { temporaryDirectory } from './stores.js';
 
 const run = promisify(execFile);

@@ -5,9 +5,9 @@ import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { overloaded } from '../../handlers/errors.js';
 import { startService } from '../../handlers/service.js';
-import type { HttpOptions, TestResponse } from './http.js';
+import { samples } from '../../scripts/contract-test/client/index.js';
+import { createSender, type HttpOptions, type TestResponse } from './http.js';
 import { HIGH_RATE_LIMITS } from './processes.js';
-import { createSender } from './requests.js';
 import { freshStores, withClaimedGraph } from './stores.js';
 import { createUserFactory, PASSWORD, type TestUser } from './users.js';
 
@@ -86,4 +86,19 @@ export async function createPost(
 export async function befriend(one: TestUser, other: TestUser): Promise<void> {
   await one.send('POST', `/friends/request?to=${other.id}`);
   await other.send('POST', `/friends/accept?from=${one.id}`);
+}
+
+type ImageType = Exclude<keyof typeof samples, 'apng'>;
+
+export const picture = (type: ImageType = 'png') => new Blob([samples[type]], { type: `image/${type}` });
+
+/** Sends a few requests that touch every store, the outbox, password hashes and security events. */
+export async function sendTraffic(service: TestService): Promise<void> {
+  const user = await service.createUser();
+  await service.login(user.email);
+  const post = await createPost(user, { image: picture() });
+  await user.send('GET', post.image ?? '');
+  await user.send('POST', `/posts/like?id=${post.id}`);
+  await user.send('GET', '/posts');
+  await user.send('GET', `/posts/${post.id}`);
 }

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Driver } from 'neo4j-driver';
 import pg from 'pg';
+import type { Test } from 'tap';
 import { openPostgres } from '../../db/postgres/server.js';
 import { openStores, type Stores } from '../../db/stores/index.js';
 import { migratePostgres } from '../../db/stores/migrate.js';
 import type { Log } from '../../db/support/log.js';
 import { readConfig } from '../../handlers/config/index.js';
-import type { Lifetime } from './lifetime.js';
 import { freshRedisUrl } from './redis.js';
 
 /** Whether the tests run on real servers, as with `npm run test:services`, and not on the embedded stores. */
@@ -24,7 +24,7 @@ export const needsServers = { skip: !onServices && 'needs DATABASE_URL: npm run 
 export const silentLog: Log = { info: () => undefined, warn: () => undefined };
 
 /** Creates a directory, which is deleted when the test ends. */
-export async function temporaryDirectory(t: Lifetime): Promise<string> {
+export async function temporaryDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'social-posting-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   return directory;
@@ -44,7 +44,7 @@ export function whyNotMountable(): string | false {
 }
 
 /** Creates a directory on a file system of this size, which is unmounted when the test ends. */
-export async function mountSmallDisk(t: Lifetime, mebibytes: number): Promise<string> {
+export async function mountSmallDisk(t: Test, mebibytes: number): Promise<string> {
   const directory = await temporaryDirectory(t);
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', directory]);
   t.teardown(() => execFileSync('umount', ['--lazy', directory]));
@@ -52,16 +52,12 @@ export async function mountSmallDisk(t: Lifetime, mebibytes: number): Promise<st
 }
 
 /** Returns the variables of new, empty, migrated stores: on servers or embedded. */
-export async function freshStores(t: Lifetime): Promise<NodeJS.ProcessEnv> {
+export async function freshStores(t: Test): Promise<NodeJS.ProcessEnv> {
   return onServices ? freshServers(t) : { DATA_DIR: await freshDataDirectory(t) };
 }
 
 /** Opens a set of stores as a service does. They are closed when the test ends. */
-export async function openTestStores(
-  t: Lifetime,
-  environment?: NodeJS.ProcessEnv,
-  log: Log = silentLog,
-): Promise<Stores> {
+export async function openTestStores(t: Test, environment?: NodeJS.ProcessEnv, log: Log = silentLog): Promise<Stores> {
   const variables = environment ?? (await freshStores(t));
   const stores = await withClaimedGraph(variables, () => openStores(readConfig(variables).stores, log));
   let open = true;
@@ -74,7 +70,7 @@ export async function openTestStores(
 }
 
 /** Returns a migrated, empty data directory: a copy of a cached one, since creating one takes seconds. */
-export async function freshDataDirectory(t: Lifetime): Promise<string> {
+export async function freshDataDirectory(t: Test): Promise<string> {
   const directory = await temporaryDirectory(t);
   // `fs.cp` takes five times as much CPU for these thousand files.
   await promisify(execFile)('cp', ['-R', `${await preparedDataDirectory()}/.`, directory]);
@@ -105,7 +101,7 @@ async function schemaVersion(): Promise<string> {
 /** The number of sets of stores that tests are using. */
 let setsInUse = 0;
 
-async function freshServers(t: Lifetime): Promise<NodeJS.ProcessEnv> {
+async function freshServers(t: Test): Promise<NodeJS.ProcessEnv> {
   const isFirst = setsInUse === 0;
   setsInUse += 1;
   t.teardown(() => {
@@ -148,7 +144,7 @@ export async function queryDatabase(url: string, text: string): Promise<pg.Query
  * Creates a database from a migrated template. All sets share one graph, since Neo4j Community Edition has one database, and
  * are separated by ids: the first of the sets in use counts from 1, each later one from a timestamp.
  */
-async function freshDatabase(t: Lifetime, isFirst: boolean): Promise<string> {
+async function freshDatabase(t: Test, isFirst: boolean): Promise<string> {
   const admin = databaseUrl('postgres');
   const template = `template_${await schemaVersion()}`;
   const { rowCount } = await queryDatabase(admin, `select from pg_database where datname = '${template}'`);
@@ -170,7 +166,7 @@ async function freshDatabase(t: Lifetime, isFirst: boolean): Promise<string> {
   return url;
 }
 
-async function freshBucket(t: Lifetime): Promise<string> {
+async function freshBucket(t: Test): Promise<string> {
   const { CreateBucketCommand, DeleteBucketCommand, S3Client } = await import('@aws-sdk/client-s3');
   const s3 = new S3Client({ endpoint: process.env.S3_ENDPOINT ?? '', forcePathStyle: true });
   const Bucket = `test-${Date.now()}-${randomBytes(4).toString('hex')}`;

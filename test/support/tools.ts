@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { toolsFolder } from '../../scripts/support/tools-folder.js';
 
 /** The file with the hash of the manifests. It is written last, so a directory without it is incomplete. */
@@ -27,4 +29,16 @@ export async function buildOnce(
   await build(directory);
   await writeFile(stamp, expected);
   return directory;
+}
+
+const run = promisify(execFile);
+
+/** Returns the `bin` directory of a Python environment with the pinned requirements of a file. */
+export async function venv(name: string, requirementsFile: string): Promise<string> {
+  const directory = await buildOnce(join('venv', name), [requirementsFile], async (target) => {
+    await run('python3', ['-m', 'venv', target]);
+    const options = ['--quiet', '--disable-pip-version-check'];
+    await run(join(target, 'bin', 'pip'), ['install', ...options, '-r', requirementsFile]);
+  });
+  return join(directory, 'bin');
 }

@@ -6,8 +6,7 @@ import { createSession } from '../../db/sessions.js';
 import type { Stores } from '../../db/stores/index.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import type { Tokens } from '../../handlers/security/tokens.js';
-import type { HttpOptions, TestResponse } from './http.js';
-import { createSender } from './requests.js';
+import { createSender, type HttpOptions, type TestResponse } from './http.js';
 
 /** The password of every test user. It complies with the password policy. */
 export const PASSWORD = 'Quiet-Harbour-27!';

@@ -10,7 +10,7 @@ import {
 import { createLogger } from '../../handlers/config/logger.js';
 import { overloaded } from '../../handlers/errors.js';
 import { createErrorHandler } from '../../handlers/http/error-handler.js';
-import { parseLog } from '../support/log.js';
+import { parseLog } from '../support/processes.js';
 
 const SILENT_REQUESTS = new LogController({ disableRequestLogging: true });
 

@@ -1,25 +1,25 @@
 import t from 'tap';
 import { resolvedDocument } from '../../scripts/contract-test/client/index.js';
 
-interface Operation {
+interface LinkedOperation {
   operationId: string;
   parameters?: { name: string; in: string }[];
-  responses: Record<string, Response>;
+  responses: Record<string, LinkingResponse>;
 }
 
-interface Response {
+interface LinkingResponse {
   links?: Record<string, { operationId: string; parameters?: Record<string, string> }>;
   content?: Record<string, { examples?: Record<string, { value: unknown }> }>;
 }
 
 const operations = Object.values(resolvedDocument.paths).flatMap(
-  (item) => Object.values(item) as unknown as Operation[],
+  (item) => Object.values(item) as unknown as LinkedOperation[],
 );
 
-const namesOf = ({ parameters = [] }: Operation) => parameters.map(({ name }) => name);
+const namesOf = ({ parameters = [] }: LinkedOperation) => parameters.map(({ name }) => name);
 
 /** Returns whether a runtime expression resolves to a parameter of the request, or to a value in every example. */
-function resolves(expression: string, operation: Operation, { content }: Response): boolean {
+function resolves(expression: string, operation: LinkedOperation, { content }: LinkingResponse): boolean {
   const [, place, pointer = ''] = /^\$(response\.body|request\.query)[#.]\/?(.+)$/.exec(expression) ?? [];
   if (place === 'request.query') return namesOf(operation).includes(pointer);
   const examples = Object.values(content?.['application/json']?.examples ?? {});

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Document, type Operation, operationsOf, resolveReferences } from '../../generate/document.js';
+import { type ContractOperation, type Document, operationsOf, resolveReferences } from '../../generate/document.js';
 
-export type ContractOperation = Operation;
+export type { ContractOperation };
 
 const { resolve } = createRequire(import.meta.url);
 

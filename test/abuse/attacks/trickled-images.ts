@@ -1,5 +1,5 @@
 import { samples } from '../../../scripts/contract-test/client/index.js';
-import { picture } from '../../support/picture.js';
+import { picture } from '../../support/service.js';
 import { type Attack, waitForAttack } from '../attack.js';
 import { openSocket, rawGet } from '../client.js';
 import { latency } from '../measurements.js';

@@ -91,23 +91,14 @@ func (c *scenarioClient) OwnEmail() (string, error) {
 	return account.Email, err
 }
 
-func (c *scenarioClient) updateProfile(fields map[string]string, image *scenario.File) (client.FullProfile, error) {
-	contentType, body := encodeForm(fields, image)
+func (c *scenarioClient) GoPrivate(picture scenario.File) (string, error) {
+	contentType, body := encodeForm(map[string]string{"private": "true"}, &picture)
 	r := scenario.Must(c.api.UpdateProfileWithBodyWithResponse(c.ctx, contentType, body))
-	return unwrap(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
-}
-
-func (c *scenarioClient) ChangePicture(image scenario.File) (string, error) {
-	profile, err := c.updateProfile(nil, &image)
+	profile, err := unwrap(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
 	if err != nil {
 		return "", err
 	}
 	return *profile.ProfileLink, nil
-}
-
-func (c *scenarioClient) GoPrivate() (bool, error) {
-	profile, err := c.updateProfile(map[string]string{"private": "true"}, nil)
-	return profile.Private, err
 }
 
 func (c *scenarioClient) IsPrivate(id int64) (*bool, error) {
@@ -116,22 +107,12 @@ func (c *scenarioClient) IsPrivate(id int64) (*bool, error) {
 	return profile.Private, err
 }
 
-func (c *scenarioClient) DownloadPicture(filename string) ([]byte, error) {
-	r := scenario.Must(c.api.GetProfileImageWithResponse(c.ctx, filename, nil))
-	return bytesOf(r.StatusCode(), r.Body, r.JSON401, r.JSON404)
-}
-
 func (c *scenarioClient) DownloadImage(filename string) ([]byte, error) {
 	r := scenario.Must(c.api.GetPostImageWithResponse(c.ctx, filename, nil))
-	return bytesOf(r.StatusCode(), r.Body, r.JSON401, r.JSON404)
-}
-
-// bytesOf returns the body of a successful response that is not JSON, or the error that was decoded.
-func bytesOf(status int, content []byte, apiErrors ...*client.ApiError) ([]byte, error) {
-	if status == http.StatusOK {
-		return content, nil
+	if r.StatusCode() == http.StatusOK {
+		return r.Body, nil
 	}
-	return unwrap[[]byte](nil, status, apiErrors...)
+	return unwrap[[]byte](nil, r.StatusCode(), r.JSON401, r.JSON404)
 }
 
 func (c *scenarioClient) DeleteAccount(password string) (string, error) {
@@ -145,22 +126,21 @@ func (c *scenarioClient) CreatePost(key, title, text string, image *scenario.Fil
 	params := &client.CreatePostParams{IdempotencyKey: &key}
 	r := scenario.Must(c.api.CreatePostWithBodyWithResponse(c.ctx, params, contentType, body))
 	post, err := unwrap(r.JSON201, r.StatusCode(), r.JSON400, r.JSON401, r.JSON422)
-	return postOf(post), err
+	return postOf(post.Id, post.Title, post.Image), err
 }
 
-func postOf(post client.Post) scenario.Post {
-	shown := scenario.Post{ID: post.Id, Title: post.Title, LikeCount: post.LikeCount, LikedByMe: post.LikedByMe}
-	if post.Image != nil {
-		shown.Image = *post.Image
+func postOf(id int64, title string, image *string) scenario.Post {
+	post := scenario.Post{ID: id, Title: title}
+	if image != nil {
+		post.Image = *image
 	}
-	return shown
+	return post
 }
 
 func (c *scenarioClient) GetPost(id int64) (scenario.Post, error) {
 	r := scenario.Must(c.api.GetPostWithResponse(c.ctx, id))
 	post, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
-	shown := client.Post{Id: post.Id, Title: post.Title, Image: post.Image, LikeCount: post.LikeCount, LikedByMe: post.LikedByMe}
-	return postOf(shown), err
+	return postOf(post.Id, post.Title, post.Image), err
 }
 
 func (c *scenarioClient) ListPosts(limit int32, cursor string) (scenario.Page, error) {
@@ -172,15 +152,9 @@ func (c *scenarioClient) ListPosts(limit int32, cursor string) (scenario.Page, e
 	list, err := unwrap(r.JSON200, r.StatusCode(), r.JSON400, r.JSON401)
 	page := scenario.Page{Posts: make([]scenario.Post, len(list)), Link: r.HTTPResponse.Header.Get("Link")}
 	for i, post := range list {
-		page.Posts[i] = postOf(post)
+		page.Posts[i] = postOf(post.Id, post.Title, post.Image)
 	}
 	return page, err
-}
-
-func (c *scenarioClient) LikePost(id int64) (string, error) {
-	r := scenario.Must(c.api.LikePostWithResponse(c.ctx, &client.LikePostParams{Id: id}))
-	done, err := unwrap(r.JSON200, r.StatusCode(), r.JSON401, r.JSON404)
-	return done.Message, err
 }
 
 func (c *scenarioClient) SendFriendRequest(to int64) (string, error) {

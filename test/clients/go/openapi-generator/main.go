@@ -58,16 +58,6 @@ func field[Body, Value any](take func(*Body) Value) func(*Body, error) (Value, e
 
 var message = field((*client.Message).GetMessage)
 
-// bytesOf reads and deletes the temporary file into which the generated client downloads an image.
-func bytesOf(file *os.File, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	return io.ReadAll(file)
-}
-
 func (c *scenarioClient) Register(name, username, email, password string) (int64, error) {
 	registration := *client.NewRegistration(name, username, email, password)
 	return field((*client.RegisteredAccount).GetId)(unwrap(c.api.AuthAPI.Register(c.ctx).Registration(registration).Execute()))
@@ -82,23 +72,16 @@ func (c *scenarioClient) OwnEmail() (string, error) {
 	return field((*client.Account).GetEmail)(unwrap(c.api.AuthAPI.GetCurrentAccount(c.ctx).Execute()))
 }
 
-func (c *scenarioClient) ChangePicture(image scenario.File) (string, error) {
-	file := scenario.Must(os.Open(image.Path))
+func (c *scenarioClient) GoPrivate(picture scenario.File) (string, error) {
+	file := scenario.Must(os.Open(picture.Path))
 	defer file.Close()
-	return field((*client.FullProfile).GetProfileLink)(unwrap(c.api.ProfilesAPI.UpdateProfile(c.ctx).Image(file).Execute()))
-}
-
-func (c *scenarioClient) GoPrivate() (bool, error) {
-	return field((*client.FullProfile).GetPrivate)(unwrap(c.api.ProfilesAPI.UpdateProfile(c.ctx).Private(true).Execute()))
+	request := c.api.ProfilesAPI.UpdateProfile(c.ctx).Private(true).Image(file)
+	return field((*client.FullProfile).GetProfileLink)(unwrap(request.Execute()))
 }
 
 func (c *scenarioClient) IsPrivate(id int64) (*bool, error) {
 	private := func(profile *client.Profile) *bool { return profile.Private }
 	return field(private)(unwrap(c.api.ProfilesAPI.GetProfile(c.ctx, id).Execute()))
-}
-
-func (c *scenarioClient) DownloadPicture(filename string) ([]byte, error) {
-	return bytesOf(unwrap(c.api.ProfilesAPI.GetProfileImage(c.ctx, filename).Execute()))
 }
 
 func (c *scenarioClient) DeleteAccount(password string) (string, error) {
@@ -107,7 +90,7 @@ func (c *scenarioClient) DeleteAccount(password string) (string, error) {
 }
 
 func postOf(post *client.Post) scenario.Post {
-	return scenario.Post{ID: post.Id, Title: post.Title, Image: post.GetImage(), LikeCount: post.LikeCount, LikedByMe: post.LikedByMe}
+	return scenario.Post{ID: post.Id, Title: post.Title, Image: post.GetImage()}
 }
 
 func (c *scenarioClient) CreatePost(key, title, text string, image *scenario.File) (scenario.Post, error) {
@@ -122,7 +105,7 @@ func (c *scenarioClient) CreatePost(key, title, text string, image *scenario.Fil
 
 func (c *scenarioClient) GetPost(id int64) (scenario.Post, error) {
 	return field(func(post *client.PostDetail) scenario.Post {
-		return scenario.Post{ID: post.Id, Title: post.Title, Image: post.GetImage(), LikeCount: post.LikeCount, LikedByMe: post.LikedByMe}
+		return scenario.Post{ID: post.Id, Title: post.Title, Image: post.GetImage()}
 	})(unwrap(c.api.PostsAPI.GetPost(c.ctx, id).Execute()))
 }
 
@@ -143,12 +126,15 @@ func (c *scenarioClient) ListPosts(limit int32, cursor string) (scenario.Page, e
 	return page, err
 }
 
-func (c *scenarioClient) LikePost(id int64) (string, error) {
-	return message(unwrap(c.api.PostsAPI.LikePost(c.ctx).Id(id).Execute()))
-}
-
 func (c *scenarioClient) DownloadImage(filename string) ([]byte, error) {
-	return bytesOf(unwrap(c.api.PostsAPI.GetPostImage(c.ctx, filename).Execute()))
+	file, err := unwrap(c.api.PostsAPI.GetPostImage(c.ctx, filename).Execute())
+	if err != nil {
+		return nil, err
+	}
+	// The generated client downloads an image into a temporary file.
+	defer os.Remove(file.Name())
+	defer file.Close()
+	return io.ReadAll(file)
 }
 
 func (c *scenarioClient) SendFriendRequest(to int64) (string, error) {

@@ -40,13 +40,10 @@ public final class Scenario {
       return posts.createPost(title, text, key, image);
     }
 
-    void goPrivate() throws ApiException {
-      var profile = profiles.updateProfile(null, null, null, null, null, true, null, null);
-      expectEqual(profile.getPrivate(), true);
-    }
-
-    String changePicture(File image) throws ApiException {
-      return profiles.updateProfile(null, null, null, null, null, null, image, null).getProfileLink();
+    /** Makes the account private, and sets its picture. */
+    void goPrivate(File picture) throws ApiException {
+      var profile = profiles.updateProfile(null, null, null, null, null, true, picture, null);
+      expectEqual(profile.getProfileLink().isEmpty(), false);
     }
   }
 
@@ -79,12 +76,6 @@ public final class Scenario {
     return link.substring(link.lastIndexOf('/') + 1);
   }
 
-  /** Expects two files to have the same bytes, and deletes the first one. */
-  private static void expectSameBytes(File found, File expected) throws IOException {
-    expectEqual(Arrays.equals(Files.readAllBytes(found.toPath()), Files.readAllBytes(expected.toPath())), true);
-    Files.delete(found.toPath());
-  }
-
   public static void main(String[] arguments) throws ApiException, IOException {
     File picture = Path.of(System.getenv("PICTURE")).toFile();
     File image = Path.of(System.getenv("IMAGE")).toFile();
@@ -102,9 +93,6 @@ public final class Scenario {
     expectEqual(ada.auth.getCurrentAccount().getEmail(), emailOf("ada", suffix));
     System.out.println("log in");
 
-    String profileLink = ada.changePicture(picture);
-    System.out.println("upload a picture");
-
     String key = UUID.randomUUID().toString();
     Post post = ada.createPost(key, "First", "With an image.", image);
     expectEqual(post.getTitle(), "First");
@@ -116,17 +104,12 @@ public final class Scenario {
     ada.friends.acceptFriendRequest(benId);
     System.out.println("befriend");
 
-    ada.goPrivate();
+    ada.goPrivate(picture);
     expectError(404, () -> cleo.posts.getPost(post.getId()));
     expectError(404, () -> cleo.posts.getPostImage(fileNameIn(post.getImage()), null));
     expectEqual(cleo.profiles.getProfile(adaId).getPrivate(), null);
     expectEqual(ben.profiles.getProfile(adaId).getPrivate(), true);
     System.out.println("go private");
-
-    ben.posts.likePost(post.getId());
-    var liked = ben.posts.getPost(post.getId());
-    expectEqual(List.of(liked.getLikeCount(), liked.getLikedByMe()), List.of(1L, true));
-    System.out.println("like");
 
     Post second = ada.createPost(UUID.randomUUID().toString(), "Second", "None.", null);
     Post third = ada.createPost(UUID.randomUUID().toString(), "Third", "None.", null);
@@ -139,9 +122,10 @@ public final class Scenario {
         List.of(third.getId(), second.getId(), post.getId()));
     System.out.println("page through the feed");
 
-    expectSameBytes(ben.profiles.getProfileImage(fileNameIn(profileLink), null), picture);
-    expectSameBytes(ben.posts.getPostImage(fileNameIn(post.getImage()), null), image);
-    System.out.println("download images");
+    File downloaded = ben.posts.getPostImage(fileNameIn(post.getImage()), null);
+    expectEqual(Arrays.equals(Files.readAllBytes(downloaded.toPath()), Files.readAllBytes(image.toPath())), true);
+    Files.delete(downloaded.toPath());
+    System.out.println("download an image");
 
     Registration weak = new Registration().name("Dan").username("dan_" + suffix);
     weak.email("dan@mailinator.com").password("There is no digit here.");

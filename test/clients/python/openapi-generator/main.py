@@ -50,17 +50,12 @@ class ScenarioClient:
     def own_email(self) -> str:
         return unwrap(self.auth.get_current_account).email
 
-    def change_picture(self, image: bytes) -> str | None:
-        return unwrap(lambda: self.profiles.update_profile(image=("picture.png", image))).profile_link
-
-    def go_private(self) -> bool:
-        return unwrap(lambda: self.profiles.update_profile(private=True)).private
+    def go_private(self, picture: bytes) -> str | None:
+        image = ("picture.png", picture)
+        return unwrap(lambda: self.profiles.update_profile(private=True, image=image)).profile_link
 
     def is_private(self, id: int) -> bool | None:
         return unwrap(lambda: self.profiles.get_profile(id)).private
-
-    def download_picture(self, filename: str) -> bytes:
-        return bytes(unwrap(lambda: self.profiles.get_profile_image(filename)))
 
     def delete_account(self, password: str) -> str:
         return unwrap(lambda: self.profiles.delete_account(PasswordConfirmation(password=password))).message
@@ -75,9 +70,6 @@ class ScenarioClient:
     def list_posts(self, limit: int, cursor: str | None = None) -> tuple[Sequence[Post], str]:
         response = unwrap(lambda: self.posts.list_posts_with_http_info(limit=limit, cursor=cursor))
         return response.data, (response.headers or {}).get("link", "")
-
-    def like_post(self, id: int) -> str:
-        return unwrap(lambda: self.posts.like_post(id)).message
 
     def download_image(self, filename: str) -> bytes:
         return bytes(unwrap(lambda: self.posts.get_post_image(filename)))

@@ -4,8 +4,8 @@ from typing import TypeVar
 from client import AuthenticatedClient, Client
 from client.api.auth import get_current_account, login, register
 from client.api.friends import accept_friend_request, send_friend_request
-from client.api.posts import create_post, get_post, get_post_image, like_post, list_posts
-from client.api.profiles import delete_account, get_profile, get_profile_image, update_profile
+from client.api.posts import create_post, get_post, get_post_image, list_posts
+from client.api.profiles import delete_account, get_profile, update_profile
 from client.models import (
     ApiError,
     Credentials,
@@ -32,11 +32,6 @@ def unwrap(response: Response[ApiError | Body]) -> Body:
     return parsed
 
 
-def bytes_of(file: object) -> bytes:
-    assert isinstance(file, File)
-    return file.payload.read()
-
-
 class ScenarioClient:
     def __init__(self, base: str, token: str | None) -> None:
         self.client = Client(base) if token is None else AuthenticatedClient(base, token)
@@ -50,19 +45,13 @@ class ScenarioClient:
     def own_email(self) -> str:
         return unwrap(get_current_account.sync_detailed(client=self.client)).email
 
-    def change_picture(self, image: bytes) -> str | None:
-        body = ProfileUpdate(image=File(BytesIO(image), "picture.png", "image/png"))
+    def go_private(self, picture: bytes) -> str | None:
+        body = ProfileUpdate(private=True, image=File(BytesIO(picture), "picture.png", "image/png"))
         return unwrap(update_profile.sync_detailed(client=self.client, body=body)).profile_link
-
-    def go_private(self) -> bool:
-        return unwrap(update_profile.sync_detailed(client=self.client, body=ProfileUpdate(private=True))).private
 
     def is_private(self, id: int) -> bool | None:
         private = unwrap(get_profile.sync_detailed(id, client=self.client)).private
         return None if isinstance(private, Unset) else private
-
-    def download_picture(self, filename: str) -> bytes:
-        return bytes_of(unwrap(get_profile_image.sync_detailed(filename, client=self.client)))
 
     def delete_account(self, password: str) -> str:
         return unwrap(delete_account.sync_detailed(client=self.client, body=PasswordConfirmation(password))).message
@@ -79,11 +68,10 @@ class ScenarioClient:
         response = list_posts.sync_detailed(client=self.client, limit=limit, cursor=cursor or UNSET)
         return unwrap(response), response.headers.get("link", "")
 
-    def like_post(self, id: int) -> str:
-        return unwrap(like_post.sync_detailed(client=self.client, id=id)).message
-
     def download_image(self, filename: str) -> bytes:
-        return bytes_of(unwrap(get_post_image.sync_detailed(filename, client=self.client)))
+        file: object = unwrap(get_post_image.sync_detailed(filename, client=self.client))
+        assert isinstance(file, File)
+        return file.payload.read()
 
     def send_friend_request(self, to: int) -> str:
         return unwrap(send_friend_request.sync_detailed(client=self.client, to=to)).message

@@ -14,17 +14,13 @@ const connect: Connect = (baseUrl, token) => {
     register: (body) => toResult(POST('/auth/register', { body })),
     login: (body) => toResult(POST('/auth/login', { body })),
     getCurrentAccount: () => toResult(GET('/auth/me')),
-    changePicture: (image) => toResult(PUT('/profiles/me', { body: { image }, ...form })),
-    goPrivate: () => toResult(PUT('/profiles/me', { body: { private: true }, ...form })),
+    goPrivate: (image) => toResult(PUT('/profiles/me', { body: { private: true, image }, ...form })),
     getProfile: (id) => toResult(GET('/profiles/{id}', { params: { path: { id } } })),
-    downloadPicture: (filename) =>
-      toResult(GET('/profiles/image/{filename}', { params: { path: { filename } }, parseAs: 'blob' })),
     deleteAccount: (password) => toResult(DELETE('/profiles/me', { body: { password } })),
     createPost: (body, key) =>
       toResult(POST('/posts/create', { params: { header: { 'Idempotency-Key': key } }, body, ...form })),
     getPost: (id) => toResult(GET('/posts/{id}', { params: { path: { id } } })),
     listPosts: (query) => toResult(GET('/posts', { params: { query } })),
-    likePost: (id) => toResult(POST('/posts/like', { params: { query: { id } } })),
     downloadImage: (filename) =>
       toResult(GET('/posts/image/{filename}', { params: { path: { filename } }, parseAs: 'blob' })),
     sendFriendRequest: (to) => toResult(POST('/friends/request', { params: { query: { to } } })),

@@ -1,10 +1,9 @@
-import { type Connect, type Post, type Result, runScenario } from '../scenario.js';
+import { type Connect, type Result, runScenario } from '../scenario.js';
 import {
   ApiErrorFromJSON,
   AuthApi,
   Configuration,
   FriendsApi,
-  type Post as GeneratedPost,
   PostsApi,
   type Profile,
   ProfilesApi,
@@ -32,12 +31,6 @@ async function map<Body, To>(pending: Promise<Result<Body>>, convert: (body: Bod
 }
 
 // The generator converts names to camel case, and puts an underscore before reserved words.
-const toPost = <Generated extends GeneratedPost>({ likeCount, likedByMe, ...post }: Generated) => ({
-  ...post,
-  like_count: likeCount,
-  liked_by_me: likedByMe,
-});
-
 const toProfile = <Generated extends Profile>({ profileLink, _private, ...profile }: Generated) => ({
   ...profile,
   profile_link: profileLink as Generated['profileLink'],
@@ -54,15 +47,12 @@ const connect: Connect = (basePath, token) => {
     register: (registration) => toResult(auth.registerRaw({ registration })),
     login: (credentials) => toResult(auth.loginRaw({ credentials })),
     getCurrentAccount: () => toResult(auth.getCurrentAccountRaw()),
-    changePicture: (image) => map(toResult(profiles.updateProfileRaw({ image })), toProfile),
-    goPrivate: () => map(toResult(profiles.updateProfileRaw({ _private: true })), toProfile),
+    goPrivate: (image) => map(toResult(profiles.updateProfileRaw({ _private: true, image })), toProfile),
     getProfile: (id) => map(toResult(profiles.getProfileRaw({ id })), toProfile),
-    downloadPicture: (filename) => toResult(profiles.getProfileImageRaw({ filename })),
     deleteAccount: (password) => toResult(profiles.deleteAccountRaw({ passwordConfirmation: { password } })),
-    createPost: (post, idempotencyKey) => map(toResult(posts.createPostRaw({ ...post, idempotencyKey })), toPost),
-    getPost: (id) => map(toResult(posts.getPostRaw({ id })), toPost),
-    listPosts: (page) => map(toResult(posts.listPostsRaw(page)), (list): Post[] => list.map(toPost)),
-    likePost: (id) => toResult(posts.likePostRaw({ id })),
+    createPost: (post, idempotencyKey) => toResult(posts.createPostRaw({ ...post, idempotencyKey })),
+    getPost: (id) => toResult(posts.getPostRaw({ id })),
+    listPosts: (page) => toResult(posts.listPostsRaw(page)),
     downloadImage: (filename) => toResult(posts.getPostImageRaw({ filename })),
     sendFriendRequest: (to) => toResult(friends.sendFriendRequestRaw({ to })),
     acceptFriendRequest: (from) => toResult(friends.acceptFriendRequestRaw({ from })),
