@@ -19,8 +19,9 @@ http {
  * Starts nginx in front of a service, as `nginx.conf` configures it. It stops when the test ends.
  *
  * @param directives what is added to the site
+ * @param before what is added before the site
  */
-export async function startNginx(t: Test, serviceUrl: string, directives = '') {
+export async function startNginx(t: Test, serviceUrl: string, directives = '', before = '') {
   const directory = await temporaryDirectory(t);
   const [httpsPort, unusedPort] = [await findFreePort(), await findFreePort()];
   const [key, certificate] = [join(directory, 'key.pem'), join(directory, 'certificate.pem')];
@@ -40,7 +41,7 @@ export async function startNginx(t: Test, serviceUrl: string, directives = '') {
     if (!site.includes(text)) throw new Error(`nginx.conf does not contain ${text}`);
     site = site.replaceAll(text, value);
   }
-  await writeFile(join(directory, 'site.conf'), site);
+  await writeFile(join(directory, 'site.conf'), before + site);
   await writeFile(join(directory, 'nginx.conf'), mainConfiguration(directory));
   await startProgram(
     t,
