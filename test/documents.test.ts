@@ -18,6 +18,7 @@ const documents = new Map(
       OPERATING,
       CONTRIBUTING,
       'test/clients/README.md',
+      '.github/GROWING.md',
       '.github/RUNBOOK.md',
       '.github/SECURITY.md',
       'db/README.md',
