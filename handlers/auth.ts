@@ -18,6 +18,7 @@ export const auth: AuthHandlers<Handlers> = {
     const passwordHash = await hashPassword(password, { lane: 'unauthenticated', signal: client.signal });
     const created = await createAccount(context, { name, username, email, passwordHash });
     if (created.outcome === 'taken') return fieldTaken(created.field);
+    logSecurityEvent(client.log, 'account_created', { accountId: created.id, address: client.address });
     return { status: 201, headers: { Location: `/profiles/${created.id}` }, body: { id: created.id } };
   },
 

@@ -7,6 +7,7 @@ import type { TestResponse } from './support/http.js';
 import { parseLog } from './support/processes.js';
 import { scrape } from './support/prometheus.js';
 import { NEW_PASSWORD, PASSWORD, startTestService, WRONG_PASSWORD } from './support/service.js';
+import { registerWith } from './support/users.js';
 
 const LIMIT = 3;
 const service = await startTestService(t, {
@@ -157,7 +158,11 @@ t.test('security events are logged with the account and the address, and without
   const event = (name: string, more = {}) => ({ event: name, ...details, ...more });
   const ended = (reason: string) => event('session_ended', { reason });
 
-  await expectLogged('registration', () => service.send('POST', '/auth/register', { json: {} }));
+  await expectLogged('a rejected registration', () => service.send('POST', '/auth/register', { json: {} }));
+  const before = events().length;
+  const registered = { accountId: (await registerWith(service.send)).id, address: details.address };
+  const ofRegistration = ['account_created', 'login_succeeded'].map((name) => ({ event: name, ...registered }));
+  t.same(events().slice(before), ofRegistration, 'registration and login');
   let one = '';
   let two = '';
   const succeeded = event('login_succeeded');

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import pLimit from 'p-limit';
 import t from 'tap';
 import { readConfig, VARIABLE_NAMES } from '../handlers/config/index.js';
+import { script } from './support/processes.js';
 import { escapeRegExp } from './support/regexp.js';
 import { startTestService } from './support/service.js';
 import { temporaryDirectory } from './support/stores.js';
@@ -72,6 +74,32 @@ t.test('every documented npm command exists', async (t) => {
     for (const name of new Set(named.map(([, run, short]) => run ?? short ?? '')))
       t.ok(scripts[name], `${path}: ${name}`);
   }
+});
+
+t.test('every documented command of `npm run admin` can be parsed', async (t) => {
+  const rows = readSection(OPERATING, 'Accounts and posts').matchAll(/^\| (`.+?`) \|/gm);
+  const inTable = [...rows].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)]);
+  const inText = [...documents.values()].flatMap((text) => [
+    ...text.matchAll(/(?:npm run (?:-s |--silent )?admin --|scripts\/admin\.js) ([a-z][^`\n]*)/g),
+    // The runbook defines a function.
+    ...text.matchAll(/(?:^ *|; do |`)admin ((?:accounts|posts|log)\b[^`\n;]*)/gm),
+  ]);
+  const commands = new Set([...inTable, ...inText].map(([, words = '']) => words.trim()));
+  t.ok(commands.size > 30, `${commands.size} commands`);
+
+  const directory = await temporaryDirectory(t);
+  const env = { PATH: process.env.PATH, DATA_DIR: join(directory, 'none'), id: '1', i: '1' };
+  const limit = pLimit(2);
+  const failures = [...commands].map((words) =>
+    limit(async () => {
+      const run = promisify(execFile)('bash', ['-c', `node ${resolve(script('admin'))} ${words} --yes`], {
+        cwd: directory,
+        env,
+      });
+      await t.rejects(run, { code: 1, stderr: `${env.DATA_DIR} does not contain a database\n` }, words);
+    }),
+  );
+  await Promise.all(failures);
 });
 
 t.test('the image contains the commands for operators, and its documentation says what to type', async (t) => {

@@ -18,7 +18,7 @@ import { hasWrk, runWrk } from './wrk.js';
 /** The numbers of requests in flight. */
 const LEVELS = { full: [1, 32, 128], quick: [8] };
 
-/** The load before the first measurement: the JVM of Neo4j compiles only what has run thousands of times. */
+/** The load on each server before the first measurement: Node and the JVM of Neo4j compile only what has run thousands of times. */
 const WARM_UP = { inFlight: 128, seconds: 15 };
 
 interface BenchOptions {
@@ -60,7 +60,8 @@ async function runAll({ only, quick, ...options }: BenchOptions, folder: string)
     );
     if (quick && !hasWrk()) return [];
     const [first] = steps;
-    if (first && !quick) await runWrk(service.url, first.requests, WARM_UP.inFlight, WARM_UP.seconds, folder);
+    if (first && !quick)
+      for (const { url } of started) await runWrk(url, first.requests, WARM_UP.inFlight, WARM_UP.seconds, folder);
     return await showProgress(async (progress) => {
       const comparisons: Comparison[] = [];
       for (const [index, step] of steps.entries()) {

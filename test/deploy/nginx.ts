@@ -18,9 +18,9 @@ http {
 /**
  * Starts nginx in front of a service, as `nginx.conf` configures it. It stops when the test ends.
  *
- * @param directives what is added to the site
+ * @param edit changes `nginx.conf`
  */
-export async function startNginx(t: Test, serviceUrl: string, directives = '') {
+export async function startNginx(t: Test, serviceUrl: string, edit = (site: string) => site) {
   const directory = await temporaryDirectory(t);
   const [httpsPort, unusedPort] = [await findFreePort(), await findFreePort()];
   const [key, certificate] = [join(directory, 'key.pem'), join(directory, 'certificate.pem')];
@@ -33,9 +33,9 @@ export async function startNginx(t: Test, serviceUrl: string, directives = '') {
     'listen 443': `listen 127.0.0.1:${httpsPort}`,
     '/etc/letsencrypt/live/social.example/fullchain.pem': certificate,
     '/etc/letsencrypt/live/social.example/privkey.pem': key,
-    'server_name social.example;': `server_name localhost;\n${directives}`,
+    'server_name social.example;': 'server_name localhost;',
   };
-  let site = await readFile(join('scripts', 'deploy', 'nginx.conf'), 'utf8');
+  let site = edit(await readFile(join('scripts', 'deploy', 'nginx.conf'), 'utf8'));
   for (const [text, value] of Object.entries(values)) {
     if (!site.includes(text)) throw new Error(`nginx.conf does not contain ${text}`);
     site = site.replaceAll(text, value);

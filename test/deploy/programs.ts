@@ -7,14 +7,14 @@ import { collectOutput } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 
-/** Starts a program, which is killed when the test ends. Waits until its log matches all patterns, and returns the log. */
+/** Starts a program, which is killed when the test ends. Waits until its log matches all patterns. Returns a function that returns the log. */
 export async function startProgram(
   t: Test,
   program: string,
   args: readonly string[],
   patterns: readonly RegExp[],
   env?: NodeJS.ProcessEnv,
-): Promise<string> {
+): Promise<() => string> {
   const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const log = collectOutput(child);
   const closed = once(child, 'close');
@@ -26,14 +26,14 @@ export async function startProgram(
     child.stderr.on('data', () => patterns.every((pattern) => pattern.test(log())) && resolve());
     closed.then(() => reject(new Error(`${program} did not start:\n${log()}`)), reject);
   });
-  return log();
+  return log;
 }
 
 /** Starts a program of the Prometheus project on a free port, waits until it listens, and returns its URL. */
 export async function startOnFreePort(t: Test, program: string, args: readonly string[]): Promise<string> {
   const pattern = /"Listening on" address=(\S+)/;
   const log = await startProgram(t, program, [...args, '--web.listen-address=127.0.0.1:0'], [pattern]);
-  return `http://${pattern.exec(log)?.[1]}`;
+  return `http://${pattern.exec(log())?.[1]}`;
 }
 
 /** A series in the result of a query: the Unix time in seconds, and the value as text. */

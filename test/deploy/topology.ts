@@ -44,7 +44,7 @@ export async function startCaddy(
   const directory = await temporaryDirectory(t);
   const args = ['run', '--adapter', 'caddyfile', '--config', configuration];
   const started = [/serving initial configuration/, /certificate obtained successfully/];
-  await startProgram(t, 'caddy', args, started, {
+  const log = await startProgram(t, 'caddy', args, started, {
     PATH: process.env.PATH,
     SITE: 'localhost',
     BIND: '127.0.0.1',
@@ -58,6 +58,8 @@ export async function startCaddy(
     ...environment,
   });
   return {
+    /** Returns what the proxy has logged. */
+    log,
     /** The URL of the proxy. */
     url: `https://localhost:${httpsPort}`,
     /** Where the proxy reports its metrics. */

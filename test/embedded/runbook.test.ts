@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/client/index.js';
 import { createSender } from '../support/http.js';
+import { MODERATED, moderate } from '../support/moderation.js';
 import { createOperator, createStepRunner, remainingCommands } from '../support/runbook.js';
 import { picture } from '../support/service.js';
 import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
@@ -20,6 +21,7 @@ const SECTIONS = [
   'Disk nearly full',
   'Image storage quota refusals',
   'Certificate expires',
+  'Moderation',
 ];
 
 t.test('an operator of embedded stores', { skip: onServices && 'applies only to embedded stores' }, async (outer) => {
@@ -41,6 +43,7 @@ t.test('an operator of embedded stores', { skip: onServices && 'applies only to 
   await writeFile(join(directory, 'production.env'), 'ACCOUNT_STORAGE_MAX_BYTES=1000000\n');
   const send = createSender(outer, operator.url);
   let token = '';
+  let login: () => Promise<string>;
   const readImage = async () => {
     const { body } = await send('GET', '/posts/me', { token });
     return (await send('GET', body[0].image, { token })).bytes;
@@ -49,7 +52,7 @@ t.test('an operator of embedded stores', { skip: onServices && 'applies only to 
   await step('starts, looks at alerts and backs up', async (t) => {
     const service = await operator.start();
     await operator.open('Runbook').run('OPERATIONS');
-    ({ token } = await registerUser(t, operator.url));
+    ({ token, login } = await registerUser(t, operator.url));
     const form = { title: 'T', text: 'T', image: picture() };
     t.equal((await send('POST', '/posts/create', { token, form })).status, 201);
 
@@ -75,6 +78,13 @@ t.test('an operator of embedded stores', { skip: onServices && 'applies only to 
     t.match(await procedure.run('npm run restore'), 'The stores agree.');
     const service = await procedure.start('npm start');
     t.ok((await readImage()).equals(samples.png));
+    await service.stop();
+  });
+
+  await step('acts on reports and requests', async (t) => {
+    const service = await operator.start(`${MODERATED} npm start`);
+    await moderate(t, operator, service);
+    token = await login();
     await service.stop();
   });
 

@@ -5,6 +5,7 @@ import { samples } from '../../scripts/contract-test/client/index.js';
 import type { ServerName } from '../../scripts/services/state.js';
 import { createSender } from '../support/http.js';
 import { type KnownPost, startLoad } from '../support/load.js';
+import { MODERATED, moderate } from '../support/moderation.js';
 import {
   createOperator,
   createStepRunner,
@@ -28,6 +29,7 @@ const SECTIONS = [
   'Outbox backlog',
   'Back up servers',
   'Restore servers',
+  'Moderation',
 ];
 
 /** The server of each store, by the name of the store in `/readyz`. */
@@ -72,9 +74,9 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (outer
   let service: StartedService;
   let users: RegisteredUser[];
 
-  async function restart(): Promise<void> {
+  async function restart(variables = ''): Promise<void> {
     await service.stop();
-    service = await operator.start(`npm start -- --env-file ${join(directory, 'etc', 'production.env')}`);
+    service = await operator.start(`${variables} npm start -- --env-file ${join(directory, 'etc', 'production.env')}`);
   }
 
   const statusOfMe = async (token: string) =>
@@ -149,6 +151,13 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (outer
 
   await step('looks at the outbox', async (t) => {
     t.match(await operator.open('Outbox backlog').run('/metrics'), /^outbox_overdue/m);
+  });
+
+  await step('acts on reports and requests', async (t) => {
+    await restart(MODERATED);
+    await moderate(t, operator, service);
+    await restart();
+    for (const each of users) each.token = await each.login();
   });
 
   await step('backs up under load, and restores onto new servers', async (t) => {

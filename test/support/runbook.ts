@@ -65,6 +65,13 @@ export const remainingCommands = (sections: readonly string[]): string[] =>
     .filter((block) => sections.includes(block.section) && !executed.has(block))
     .map(({ section, commands }) => `${section}: ${commands}`);
 
+/** Replaces whole words only: `BUCKET`, but not `S3_BUCKET`. */
+function replacePlaceholders(commands: string, values: Record<string, string>): string {
+  const longestFirst = Object.keys(values).sort((one, other) => other.length - one.length);
+  const placeholder = new RegExp(`(?<!\\w)(?:${longestFirst.map(escapeRegExp).join('|')})(?!\\w)`, 'g');
+  return commands.replace(placeholder, (name) => values[name] ?? name);
+}
+
 const COPIED = ['db', 'generated', 'handlers', 'scripts', 'openapi.yaml', 'package.json', 'package-lock.json'];
 
 export type Operator = Awaited<ReturnType<typeof createOperator>>;
@@ -81,17 +88,12 @@ export async function createOperator(t: Test, environment: NodeJS.ProcessEnv, va
   const { directory } = await copyProject(t, COPIED);
   const [port, opsPort] = [await findFreePort(), await findFreePort()];
   const [url, opsUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${opsPort}`];
-  const replacements = new Map(
-    Object.entries({
-      'https://SERVICE_HOST': url,
-      'SERVICE_HOST:443': `127.0.0.1:${await startTlsProxy(t, new URL(url))}`,
-      'http://127.0.0.1:3001': opsUrl,
-      ...values,
-    }),
-  );
-  const longestFirst = [...replacements.keys()].sort((one, other) => other.length - one.length);
-  // Whole words only: `BUCKET`, but not `S3_BUCKET`.
-  const placeholder = new RegExp(`(?<!\\w)(?:${longestFirst.map(escapeRegExp).join('|')})(?!\\w)`, 'g');
+  const replacements = {
+    'https://SERVICE_HOST': url,
+    'SERVICE_HOST:443': `127.0.0.1:${await startTlsProxy(t, new URL(url))}`,
+    'http://127.0.0.1:3001': opsUrl,
+    ...values,
+  };
   const variables = join(await temporaryDirectory(t), 'variables');
   await writeFile(variables, '');
 
@@ -124,7 +126,7 @@ export async function createOperator(t: Test, environment: NodeJS.ProcessEnv, va
   }
 
   async function run(commands: string, attempts = 1): Promise<string> {
-    const shell = spawnShell(`. ${variables}; trap 'export -p > ${variables}' EXIT\n${commands}`);
+    const shell = spawnShell(`. ${variables}; trap '{ export -p; declare -f; } > ${variables}' EXIT\n${commands}`);
     const [code] = await shell.closed;
     if (code !== 0 && attempts > 1) return run(commands, attempts - 1);
     if (code !== 0) throw new Error(`exit code ${code} of\n${commands}\n${shell.output()}`);
@@ -147,15 +149,17 @@ export async function createOperator(t: Test, environment: NodeJS.ProcessEnv, va
   /** Returns a procedure that runs the blocks of a section in order. */
   function open(section: string) {
     const queue = blocks.filter((block) => block.section === section);
-    const next = (text: string) => {
+    const next = (text: string, own: Record<string, string> = {}) => {
       const block = queue.shift();
       if (!block?.commands.includes(text)) throw new Error(`The next block of ${section} does not contain ${text}`);
       executed.add(block);
-      return block.commands.replace(placeholder, (name) => replacements.get(name) ?? name);
+      return replacePlaceholders(block.commands, { ...replacements, ...own });
     };
     return {
       /** Runs the next block, which must contain this text, and returns the output. Throws if all attempts fail. */
       run: async (text: string, attempts?: number) => run(next(text), attempts),
+      /** Does the same with further placeholders. */
+      runWith: async (text: string, own: Record<string, string>) => run(next(text, own)),
       /** Runs the next block, which starts the service. */
       start: async (text: string) => start(next(text)),
     };
