@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { createSender, type HttpOptions } from './http.js';
+import type { HttpOptions } from './http.js';
+import { createSender } from './http.js';
 import type { Operator, StartedService } from './runbook.js';
 import { picture } from './service.js';
 import { temporaryDirectory } from './stores.js';
