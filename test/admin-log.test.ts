@@ -3,7 +3,7 @@ import t from 'tap';
 import type { AdminRoutes } from '../handlers/control.js';
 import { createAdmin } from './support/admin.js';
 import { ONE_LINE, runCommand } from './support/processes.js';
-import { Exposition } from './support/prometheus.js';
+import { scrape } from './support/prometheus.js';
 import { createPost, picture, startTestService } from './support/service.js';
 
 const service = await startTestService(t);
@@ -103,10 +103,7 @@ t.test('a change that cannot be logged is not made, and one that is not made is 
 });
 
 t.test('the metric counts the rows', async (t) => {
-  const count = async () => {
-    const response = await fetch(`${service.opsUrl}/metrics`);
-    return new Exposition(await response.text()).value('operator_actions') ?? 0;
-  };
+  const count = async () => (await scrape(service.opsUrl)).value('operator_actions') ?? 0;
   const { email } = await createUser();
   const before = await count();
   await act('accounts/disable', { account: email });

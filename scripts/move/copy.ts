@@ -32,7 +32,9 @@ const TABLES = {
   operator_log: [{ name: 'operator_log', column: 'id' }],
 } as const;
 
-const PARENTS = ['accounts', 'posts', 'outbox', 'operator_log'] as const;
+type Parent = keyof typeof TABLES;
+
+const PARENTS = Object.keys(TABLES) as Parent[];
 
 /** Copies the rows, including pending outbox entries, then the sequences. */
 export async function copyRows(source: Database, target: Database, progress: Progress): Promise<void> {
@@ -135,7 +137,7 @@ async function countRows(db: Database, table: keyof Tables): Promise<number> {
 }
 
 /** Yields the ids of a table in pages, and reports the progress. */
-async function* pagesOf(db: Database, table: (typeof PARENTS)[number], step: string, progress: Progress) {
+async function* pagesOf(db: Database, table: Parent, step: string, progress: Progress) {
   yield* withProgress(paginate(readIds(db, table), ROWS_PER_PAGE), step, await countRows(db, table), progress);
 }
 

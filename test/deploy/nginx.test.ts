@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.js';
 import { temporaryDirectory } from '../support/stores.js';
 import { registerWith } from '../support/users.js';
 import { createClient } from './client.js';
-import { startNginx } from './nginx.js';
+import { addToServer, startNginx } from './nginx.js';
 
 t.test('nginx forwards requests to the process that responds', needsProgram('nginx'), async (t) => {
   const service = await startTestService(t, { TRUST_PROXY: '127.0.0.1', RATE_LIMIT_STRICT_MAX: '20' });
@@ -49,11 +49,7 @@ t.test(
     const service = await startTestService(t, { TRUST_PROXY: '127.0.0.1' });
     const before = disk.replace('/var/cache/nginx/images', await temporaryDirectory(t));
     t.not(before, disk);
-    const proxy = await startNginx(
-      t,
-      service.url,
-      (site) => before + site.replace(/^server \{\n/m, (line) => line + directives),
-    );
+    const proxy = await startNginx(t, service.url, (site) => before + addToServer(directives)(site));
     const send = await createClient(t, proxy, '127.0.24.3');
     const [author, reader] = [await registerWith(send), await registerWith(send)];
     const image = new Blob(['GIF89a'], { type: 'image/gif' });

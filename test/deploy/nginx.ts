@@ -15,6 +15,10 @@ http {
   include ${directory}/site.conf;
 }`;
 
+/** Returns an edit of `nginx.conf` that adds lines to `server`. */
+export const addToServer = (lines: string) => (site: string) =>
+  site.replace(/^server \{\n/m, (server) => server + lines);
+
 /**
  * Starts nginx in front of a service, as `nginx.conf` configures it. It stops when the test ends.
  *

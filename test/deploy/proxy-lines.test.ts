@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { registerWith } from '../support/users.js';
 import { createClient } from './client.js';
-import { startNginx } from './nginx.js';
+import { addToServer, startNginx } from './nginx.js';
 import { startCaddy } from './topology.js';
 
 /* The lines of README.md that operators add to the configuration of a proxy. */
@@ -37,10 +37,8 @@ const startService = (t: Test) => startTestService(t, { TRUST_PROXY: '127.0.0.1'
 const REFUSING = {
   caddy: async (t: Test, service: { url: string; opsUrl: string }) =>
     startCaddyWith(t, service, await readLines('Refuse requests', 'caddyfile')),
-  nginx: async (t: Test, { url }: { url: string }) => {
-    const lines = await readLines('Refuse requests', 'nginx');
-    return startNginx(t, url, (site) => site.replace(/^server \{\n/m, `$&${lines}`));
-  },
+  nginx: async (t: Test, { url }: { url: string }) =>
+    startNginx(t, url, addToServer(await readLines('Refuse requests', 'nginx'))),
 };
 
 for (const [name, start] of Object.entries(REFUSING))
