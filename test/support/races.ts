@@ -89,6 +89,11 @@ export async function startBalancer(t: Test, urls: readonly string[]): Promise<s
     const forwarded = request({ hostname, port, method, path, headers }, (response) => {
       outgoing.writeHead(response.statusCode ?? 0, response.rawHeaders);
       response.on('error', () => outgoing.destroy()).pipe(outgoing);
+      // Node's client sends no more of a body once the response is complete, so the rest of it is discarded.
+      response.on('end', () => {
+        incoming.unpipe(forwarded).resume();
+        if (!forwarded.writableFinished) forwarded.destroy();
+      });
     });
     // The service may respond and close the connection before it has read the whole body.
     forwarded.on('error', () => outgoing.headersSent || outgoing.destroy());
