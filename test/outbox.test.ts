@@ -80,6 +80,20 @@ t.test('repeated and concurrent deliveries keep entities with a row, and remove 
   }
 });
 
+t.test('a post keeps its likes if its entry cannot be deleted, because another process is delivering it', async (t) => {
+  const { db, graph, outbox } = quiet;
+  const { account, post, enqueueEntries } = quietFixtures;
+  const [liker, liked] = [await account(), await post(await account())];
+  await graph.like([{ person: liker, post: liked }]);
+  const entries = await enqueueEntries([{ kind: 'post', key: liked }]);
+  await sql`create function skip() returns trigger language plpgsql as 'begin return null; end'`.execute(db);
+  await sql`create trigger skip before delete on outbox for each row execute function skip()`.execute(db);
+  await outbox.deliver(entries);
+  await sql`drop trigger skip on outbox`.execute(db);
+  t.same(await countLikes(graph, [liked]), [1]);
+  await db.deleteFrom('outbox').execute();
+});
+
 t.test('an entry whose delivery fails does not affect the others of its batch', async (t) => {
   const { db, outbox } = quiet;
   const entries = await quietFixtures.enqueueEntries(['7000000', 'no id'].map((key) => ({ kind: 'post', key })));

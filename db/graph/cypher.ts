@@ -107,8 +107,9 @@ export const UNFRIEND = `
   DELETE friendship
   RETURN true AS changed`;
 
-export const ENSURE_PEOPLE = 'UNWIND $people AS id MERGE (:Person {id: id})';
-export const ENSURE_POSTS = 'UNWIND $posts AS id MERGE (:Post {id: id})';
+export const ENSURE_NODES = `
+  FOREACH (id IN $people | MERGE (:Person {id: id}))
+  FOREACH (id IN $posts | MERGE (:Post {id: id}))`;
 
 export const REMOVE_EDGES_OF_PERSON =
   'MATCH (:Person {id: $id})-[edge]-() WITH edge LIMIT $limit DELETE edge RETURN count(*) AS removed';

@@ -78,7 +78,7 @@ export interface SocialGraph {
   readonly kind: 'embedded' | 'neo4j';
   /** Whether accounts and posts need nodes. If not, new accounts and posts need no outbox entry. */
   readonly hasNodes: boolean;
-  /** How long after a call was abandoned the server may still commit its write; 0 if it cannot. */
+  /** How long after a call has begun the server may still commit its write, even if the call was abandoned; 0 if it cannot. */
   readonly maxCommitDelayMs: number;
 
   /** Returns the graph for use while `trx` holds the advisory locks. With tables, the graph's writes are part of `trx`. */

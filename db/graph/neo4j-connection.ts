@@ -12,8 +12,8 @@ import { withTimeout } from '../support/timeout.js';
  * the server.
  *
  * Retries: deadlocks are retried with jittered exponential backoff until the call times out. Lost connections are retried a few
- * times, but a commit that may have reached the server is not repeated. The driver's own retries are not used, because they wait
- * at least a second.
+ * times, but `write` is not repeated if its commit may have reached the server. The driver's own retries are not used, because
+ * they wait at least a second.
  *
  * Replacement of the driver: the driver waits for minutes for a connection that no longer responds. So it is replaced when the
  * breaker opens, or when a session does not close in time. The old driver is closed once its calls have timed out.
@@ -48,8 +48,8 @@ export type Run = <Row extends object>(cypher: string, parameters?: object) => P
 
 /** A pool of connections. Its calls throw StoreUnavailableError if the server is unavailable or does not respond in time. */
 export interface Neo4jConnection {
-  /** Runs one read-only statement, as an auto-commit transaction. */
-  read: Run;
+  /** Runs one statement as an auto-commit transaction. After a lost connection, it is repeated, so it may take effect twice. */
+  execute: Run;
   /**
    * Runs `work` in a transaction, and repeats it after a retryable error. If the response to the commit is lost, throws
    * StoreUnavailableError instead: the transaction may have been committed.
@@ -57,7 +57,7 @@ export interface Neo4jConnection {
   write<Result>(work: (run: Run) => Promise<Result>): Promise<Result>;
   /** Runs `work` in a transaction and rolls it back. Retries like `write`. */
   runAndRollBack(work: (run: Run) => Promise<void>): Promise<void>;
-  /** How long after a call was abandoned the server may still commit its transaction. */
+  /** How long after a call has begun the server may still commit its transaction, even if the call was abandoned. */
   readonly maxCommitDelayMs: number;
   /** Makes later calls open new connections, because the open ones may no longer respond. Calls in progress continue. */
   reconnect(): void;
@@ -190,14 +190,14 @@ export function connectNeo4j(
   const transactionMs = callTimeoutMs + MONITOR_INTERVAL_MS;
 
   return {
-    read: (cypher, parameters) =>
+    execute: (cypher, parameters) =>
       call(async (session) => toRows(await session.run(cypher, toIntegers(parameters), { timeout: callTimeoutMs }))),
 
     write: (work) => inTransaction(work, 'commit'),
 
     runAndRollBack: (work) => inTransaction(work, 'rollback'),
 
-    maxCommitDelayMs: messageDelayMs + transactionMs,
+    maxCommitDelayMs: callTimeoutMs + messageDelayMs + transactionMs,
 
     reconnect: () => replaceDriver(driver),
 

@@ -26,7 +26,7 @@ const INDEX_EXISTS = 'Neo.ClientError.Schema.IndexWithNameAlreadyExists';
 export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
   const maintenance = connectNeo4j({ ...options, poolSize: 2, callTimeoutMs: MAINTENANCE_TIMEOUT_MS }, log);
   const warmUp = () => warmUpNeo4j(maintenance.runAndRollBack);
-  const { read, write, maxCommitDelayMs, close } = connectNeo4j(options, log, {
+  const { execute, write, maxCommitDelayMs, close } = connectNeo4j(options, log, {
     // The warm-up must not wait for connections that were open during the outage.
     onOpen: maintenance.reconnect,
     warmUp,
@@ -39,7 +39,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
   /** Runs `step` in a transaction in which the nodes of two people are locked, so that it sees how they are related. */
   const transition = <Outcome>(people: readonly number[], step: (run: Run) => Promise<Outcome>): Promise<Outcome> =>
     write(async (run) => {
-      await run(cypher.LOCK_PEOPLE, { people: people.toSorted((a, b) => a - b) });
+      await run(cypher.LOCK_PEOPLE, { people: inOrder(people) });
       return step(run);
     });
 
@@ -75,7 +75,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     async relationsBetween(people, others, posts) {
       const needsFriendships = people.length > 0 && others.length > 0;
       if (!needsFriendships && posts.length === 0) return { friendships: [], likes: new Map() };
-      const [row] = await read<RelationsRow>(cypher.RELATIONS_BETWEEN, {
+      const [row] = await execute<RelationsRow>(cypher.RELATIONS_BETWEEN, {
         people,
         others,
         posts,
@@ -86,19 +86,19 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       const likes = new Map<number, LikesOfPost>(row.likes.map(([id, count, likers]) => [id, { count, likers }]));
       const popular = row.likes.flatMap(([id, count]) => (count > MAX_LIKERS_SCANNED ? [id] : []));
       if (popular.length > 0 && people.length > 0) {
-        const rows = await read<{ id: number; likers: number[] }>(cypher.LIKERS_AMONG, { posts: popular, people });
+        const rows = await execute<{ id: number; likers: number[] }>(cypher.LIKERS_AMONG, { posts: popular, people });
         for (const { id, likers } of rows) likes.set(id, { count: likes.get(id)?.count ?? 0, likers });
       }
       return { friendships: row.friendships.map(([person, friend]) => ({ person, friend })), likes };
     },
 
     async friendsOfEach(people) {
-      const rows = await read<{ person: number; friends: number[] }>(cypher.FRIENDS_OF_EACH, { people });
+      const rows = await execute<{ person: number; friends: number[] }>(cypher.FRIENDS_OF_EACH, { people });
       const friendsByPerson = new Map(rows.map(({ person, friends }) => [person, friends]));
       return people.map((person) => friendsByPerson.get(person) ?? []);
     },
 
-    requestersOf: async (person) => idsOf(await read(cypher.REQUESTERS_OF, { person })),
+    requestersOf: async (person) => idsOf(await execute(cypher.REQUESTERS_OF, { person })),
 
     like: (likes) => change(cypher.LIKE, { likes: inLockOrder(likes) }),
     unlike: (likes) => change(cypher.UNLIKE, { likes: inLockOrder(likes) }),
@@ -116,7 +116,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     cancel: (by, to) => changePair(cypher.END_REQUEST, by, to),
     unfriend: (by, friend) => changePair(cypher.UNFRIEND, by, friend),
 
-    ensureNodes: (nodes) => write(ensureNodes(nodes)),
+    ensureNodes: (nodes) => ensureNodes(execute, nodes),
 
     removePerson: (id) => remove(cypher.REMOVE_EDGES_OF_PERSON, cypher.REMOVE_PERSON, id),
     removePost: (id) => remove(cypher.REMOVE_EDGES_OF_POST, cypher.REMOVE_POST, id),
@@ -124,7 +124,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     bulk: bulkAccess(maintenance),
 
     async claimedBy() {
-      const [installation] = await read<{ id: string }>(cypher.READ_CLAIM);
+      const [installation] = await execute<{ id: string }>(cypher.READ_CLAIM);
       return installation?.id;
     },
     // The first of two concurrent claims succeeds, because `rank` is unique.
@@ -133,18 +133,18 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
 
     async highestIds() {
       const [[person], [post]] = await Promise.all([
-        read<{ id: number }>(cypher.HIGHEST_PERSON),
-        read<{ id: number }>(cypher.HIGHEST_POST),
+        execute<{ id: number }>(cypher.HIGHEST_PERSON),
+        execute<{ id: number }>(cypher.HIGHEST_POST),
       ]);
       return { person: person?.id ?? 0, post: post?.id ?? 0 };
     },
 
     async migrate() {
       // This call comes first, because it has the short timeout of requests: an unavailable server is detected sooner.
-      await read(cypher.READ_CLAIM);
+      await execute(cypher.READ_CLAIM);
       for (const statement of cypher.REMOVE_ATTEMPTS) await maintenance.write((run) => run(statement));
       for (const constraint of cypher.CONSTRAINTS) await createConstraint(constraint);
-      await maintenance.read(cypher.AWAIT_INDEXES, { seconds: MAINTENANCE_TIMEOUT_MS / 1000 });
+      await maintenance.execute(cypher.AWAIT_INDEXES, { seconds: MAINTENANCE_TIMEOUT_MS / 1000 });
     },
 
     warmUp,
@@ -161,14 +161,14 @@ interface RelationsRow {
   likes: [post: number, count: number, likers: number[]][];
 }
 
-function bulkAccess({ read, write }: Neo4jConnection): BulkAccess {
+function bulkAccess({ execute, write }: Neo4jConnection): BulkAccess {
   return {
-    personIds: async (after, limit) => idsOf(await read(cypher.PERSON_IDS, { after, limit })),
-    postIds: async (after, limit) => idsOf(await read(cypher.POST_IDS, { after, limit })),
+    personIds: async (after, limit) => idsOf(await execute(cypher.PERSON_IDS, { after, limit })),
+    postIds: async (after, limit) => idsOf(await execute(cypher.POST_IDS, { after, limit })),
 
     async edgesOf(people) {
       const edges: Edges = { friendships: [], requests: [], likes: [] };
-      const rows = await read<{ type: string; start: number; end: number }>(cypher.EDGES_OF, { people });
+      const rows = await execute<{ type: string; start: number; end: number }>(cypher.EDGES_OF, { people });
       for (const { type, start, end } of rows) {
         if (type === 'FRIENDS_WITH') edges.friendships.push({ person: start, friend: end });
         else if (type === 'REQUESTED') edges.requests.push({ from: start, to: end });
@@ -177,7 +177,7 @@ function bulkAccess({ read, write }: Neo4jConnection): BulkAccess {
       return edges;
     },
 
-    ensureNodes: (nodes) => write(ensureNodes(nodes)),
+    ensureNodes: (nodes) => ensureNodes(execute, nodes),
 
     addEdges: ({ friendships, requests, likes }) =>
       write(async (run) => {
@@ -190,13 +190,12 @@ function bulkAccess({ read, write }: Neo4jConnection): BulkAccess {
 
 const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
 
+const inOrder = (ids: readonly number[]) => ids.toSorted((a, b) => a - b);
+
 /** Sorts likes by post, then by person, so that concurrent transactions rarely lock nodes in opposite orders and deadlock. */
 const inLockOrder = (likes: readonly Like[]) => likes.toSorted((a, b) => a.post - b.post || a.person - b.person);
 
-/** Returns a function that creates the missing nodes in a transaction. */
-const ensureNodes =
-  ({ people, posts }: Nodes) =>
-  async (run: Run) => {
-    if (people.length > 0) await run(cypher.ENSURE_PEOPLE, { people });
-    if (posts.length > 0) await run(cypher.ENSURE_POSTS, { posts });
-  };
+/** Creates the nodes that do not exist. Sorts their ids, as `inLockOrder` sorts likes. */
+async function ensureNodes(execute: Run, { people, posts }: Nodes): Promise<void> {
+  await execute(cypher.ENSURE_NODES, { people: inOrder(people), posts: inOrder(posts) });
+}

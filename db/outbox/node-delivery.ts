@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
-import type { GraphWriteStores, Nodes, SocialGraph } from '../graph/index.js';
-import { secondsFromNow } from '../postgres/clock.js';
+import type { GraphWriteStores } from '../graph/index.js';
+import { NOW, secondsFromNow } from '../postgres/clock.js';
 import type { DatabaseTransaction } from '../postgres/index.js';
 import { exclusiveLocksOf } from '../postgres/locks.js';
 import type { OutboxTable } from '../schema.js';
@@ -12,148 +12,135 @@ import { claimDueEntries } from './entries.js';
 /*
  * Delivers outbox entries to the graph: creates the node of a person or post if its row exists, and removes the node if
  * not. See `index.ts` for the pattern.
+ *
+ * A node is created without locks. If the row is deleted at the same time, the node may be created after its removal. So the
+ * entry is deleted only if the row still exists after the creation. Otherwise the entry removes the node.
  */
 
 type Entry = Pick<Selectable<OutboxTable>, 'id' | 'kind' | 'key' | 'delivered'>;
 
 /**
- * `done`: delivered. `skipped`: already delivered, not due, or being delivered elsewhere. `continueAlone`: not delivered, or
- * only in part; to be continued in separate transactions.
+ * `done`: delivered. `skipped`: already delivered, not due, or being delivered elsewhere. `notCreated`: the node is to be removed
+ * if the row is missing. `failed`: the batch has failed.
  */
-type DeliveryOutcome = 'done' | 'skipped' | 'continueAlone';
+type DeliveryOutcome = 'done' | 'skipped' | 'notCreated' | 'failed';
 
-/** The maximum number of entries in a batch. Logins of its people and likes of its posts wait until it commits. */
 const MAX_BATCH_SIZE = 50;
+
+/** Whether the row of an entry exists. A missing row never appears later: ids are not used again. */
+const ROW_EXISTS = sql<boolean>`case kind
+  when 'person' then exists (select from accounts where accounts.id = key::int8)
+  when 'post' then exists (select from posts where posts.id = key::int8)
+end`;
 
 /**
  * Creates a function that delivers the entry of a person or post to the graph. The function returns false if there was nothing
  * to do, or if the signal aborted before a node with many edges was removed.
  *
- * The creation of nodes is batched across concurrent requests. Each removal has transactions of its own: a node may have many
- * edges, and other deliveries must not wait until they are removed. A transaction removes a limited number of edges, and the
- * entry remains until all are removed, so a removal that was interrupted continues with the next delivery of the entry. If a
- * batch fails, each of its entries is delivered alone.
+ * The creation of nodes is batched across concurrent requests. If a batch fails, each of its entries is delivered alone. Each
+ * removal has transactions of its own: a node may have many edges, and other deliveries must not wait until they are removed. A
+ * transaction removes a limited number of edges, and the entry remains until all are removed, so a removal that was interrupted
+ * continues with the next delivery of the entry.
  */
 export function createNodeDelivery(
   stores: GraphWriteStores,
   observer: Observer,
   signal: AbortSignal,
 ): (entryId: number) => Promise<boolean> {
-  const deliverTogether = batched(
+  const createTogether = batched(
     async (ids: number[]): Promise<DeliveryOutcome[]> => {
       try {
-        return await deliverBatch(stores, ids, { allowRemovals: false });
+        return await createNodes(stores, ids);
       } catch (error) {
         if (ids.length === 1) throw error;
-        return ids.map(() => 'continueAlone');
+        return ids.map(() => 'failed');
       }
     },
     { maxBatchSize: MAX_BATCH_SIZE, ...observedBatches(observer, 'deliverNode') },
   );
   return async (id) => {
-    let outcome: DeliveryOutcome | undefined = await deliverTogether(id);
-    if (outcome === 'continueAlone') {
+    let outcome: DeliveryOutcome | undefined = await createTogether(id);
+    if (outcome === 'failed') [outcome] = await createNodes(stores, [id]);
+    if (outcome === 'notCreated') {
       do {
-        [outcome] = await deliverBatch(stores, [id], { allowRemovals: true });
-      } while (outcome === 'continueAlone' && !signal.aborted);
+        outcome = await removeNode(stores, id);
+      } while (outcome === 'notCreated' && !signal.aborted);
     }
+    if (outcome === 'done') failpoint('delivery committed');
     return outcome === 'done';
   };
 }
 
-/**
- * Delivers entries in one transaction. Returns one outcome for each id, in the order of the ids. Exclusive locks are held from
- * before the rows are read until the commit, so that deliveries of the same entity do not overlap.
- */
-async function deliverBatch(
+/** Creates the nodes of those entries whose rows exist. Returns one outcome for each id, in the order of the ids. */
+async function createNodes(
   { graphTransactions, graph }: GraphWriteStores,
   ids: readonly number[],
-  { allowRemovals }: { allowRemovals: boolean },
 ): Promise<DeliveryOutcome[]> {
-  const outcomes = await graphTransactions.transaction().execute(async (trx) => {
-    const entries = await claimAndLock(trx, ids);
-    const idsOf = (kind: Entry['kind']) => entries.filter((entry) => entry.kind === kind).map(({ key }) => Number(key));
-    const existing = {
-      people: await findExistingIds(trx, 'accounts', idsOf('person')),
-      posts: await findExistingIds(trx, 'posts', idsOf('post')),
-    };
-    const exists = ({ kind, key }: Entry) =>
-      (kind === 'person' ? existing.people : existing.posts).includes(Number(key));
-    const graphInTransaction = graph.within(trx);
-    const creations = entries.filter(exists);
-    const removals = entries.filter((entry) => !exists(entry));
-    if (creations.length > 0) await deliverCreations(trx, graphInTransaction, existing, creations);
-    const outcomes = new Map<number, DeliveryOutcome>(creations.map(({ id }) => [id, 'done']));
-    for (const entry of removals) {
-      const isDone = allowRemovals && (await deliverRemoval(trx, graphInTransaction, entry));
-      outcomes.set(entry.id, isDone ? 'done' : 'continueAlone');
-    }
-    return outcomes;
-  });
-  if ([...outcomes.values()].includes('done')) failpoint('delivery committed');
-  return ids.map((id) => outcomes.get(id) ?? 'skipped');
-}
-
-/** Creates the nodes that do not exist, then deletes the entries. */
-async function deliverCreations(
-  trx: DatabaseTransaction,
-  graph: SocialGraph,
-  nodes: Nodes,
-  entries: Entry[],
-): Promise<void> {
-  await graph.ensureNodes(nodes);
-  failpoint('node written');
-  const ids = entries.map(({ id }) => id);
-  await trx
-    .deleteFrom('outbox')
+  const entries = await graphTransactions
+    .selectFrom('outbox')
+    .select(['id', 'kind', 'key', ROW_EXISTS.as('exists')])
     .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+    .where('due_at', '<=', NOW)
     .execute();
-}
-
-/**
- * Removes a node. If it has many edges, removes only some of them and returns false. After the removal of the node, deletes the
- * entry, or schedules its second delivery after `maxCommitDelayMs`: an abandoned write may still commit after the removal and
- * create the node again.
- */
-async function deliverRemoval(
-  trx: DatabaseTransaction,
-  graph: SocialGraph,
-  { id, kind, key, delivered: isSecondDelivery }: Entry,
-): Promise<boolean> {
-  const isRemoved = await (kind === 'person' ? graph.removePerson(Number(key)) : graph.removePost(Number(key)));
-  failpoint('node written');
-  if (!isRemoved) return false;
-  if (isSecondDelivery || graph.maxCommitDelayMs === 0) await trx.deleteFrom('outbox').where('id', '=', id).execute();
-  else {
-    const secondDelivery = { delivered: true, due_at: secondsFromNow(graph.maxCommitDelayMs / 1000) };
-    await trx.updateTable('outbox').set(secondDelivery).where('id', '=', id).execute();
+  const creations = entries.filter(({ exists }) => exists);
+  const created = new Set<number>();
+  if (creations.length > 0) {
+    const idsOf = (kind: Entry['kind']) =>
+      creations.filter((entry) => entry.kind === kind).map(({ key }) => Number(key));
+    await graph.ensureNodes({ people: idsOf('person'), posts: idsOf('post') });
+    failpoint('node written');
+    const claimed = claimDueEntries(
+      graphTransactions,
+      creations.map(({ id }) => id),
+    ).where(ROW_EXISTS);
+    const deleted = await graphTransactions
+      .deleteFrom('outbox')
+      .where('id', 'in', claimed.clearSelect().select('id'))
+      .returning('id')
+      .execute();
+    for (const { id } of deleted) created.add(id);
   }
-  return true;
-}
-
-/** Returns those of the ids whose rows exist, in ascending order. */
-async function findExistingIds(
-  trx: DatabaseTransaction,
-  table: 'accounts' | 'posts',
-  ids: number[],
-): Promise<number[]> {
-  if (ids.length === 0) return [];
-  const query = trx
-    .selectFrom(table)
-    .select('id')
-    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))));
-  const rows = await query.orderBy('id').execute();
-  return rows.map(({ id }) => id);
+  const found = new Set(entries.map(({ id }) => id));
+  return ids.map((id) => {
+    if (!found.has(id)) return 'skipped';
+    return created.has(id) ? 'done' : 'notCreated';
+  });
 }
 
 /**
- * Claims due entries as `claimDueEntries` does, and takes exclusive locks on their accounts and posts. The unused count makes
- * PostgreSQL take all locks.
+ * Removes the node of an entry whose row is missing, with its edges, or only some of them if there are many: then returns
+ * `notCreated`. Exclusive locks are held until the commit, so that no like or friendship is written meanwhile.
+ *
+ * After the removal, deletes the entry, or schedules its second delivery after `maxCommitDelayMs`: an abandoned write may still
+ * commit after the removal and create the node again.
  */
-async function claimAndLock(trx: DatabaseTransaction, ids: readonly number[]): Promise<Entry[]> {
+async function removeNode({ graphTransactions, graph }: GraphWriteStores, entryId: number): Promise<DeliveryOutcome> {
+  return graphTransactions.transaction().execute(async (trx) => {
+    const entry = await claimAndLock(trx, entryId);
+    if (!entry) return 'skipped';
+    const { id, kind, key, delivered: isSecondDelivery } = entry;
+    const { removePerson, removePost } = graph.within(trx);
+    const isRemoved = await (kind === 'person' ? removePerson(Number(key)) : removePost(Number(key)));
+    failpoint('node written');
+    if (!isRemoved) return 'notCreated';
+    if (isSecondDelivery || graph.maxCommitDelayMs === 0) await trx.deleteFrom('outbox').where('id', '=', id).execute();
+    else {
+      const secondDelivery = { delivered: true, due_at: secondsFromNow(graph.maxCommitDelayMs / 1000) };
+      await trx.updateTable('outbox').set(secondDelivery).where('id', '=', id).execute();
+    }
+    return 'done';
+  });
+}
+
+/**
+ * Claims a due entry whose row is missing, as `claimDueEntries` does, and takes an exclusive lock on its account or post. The
+ * unused count makes PostgreSQL take the lock.
+ */
+async function claimAndLock(trx: DatabaseTransaction, id: number): Promise<Entry | undefined> {
+  const claimed = claimDueEntries(trx, [id]).where(ROW_EXISTS, 'is', false);
   const { rows } = await sql<Entry>`
-    with claimed as materialized (${claimDueEntries(trx, ids)}),
+    with claimed as materialized (${claimed}),
     locked as materialized (${exclusiveLocksOf(sql`select kind = 'post' as is_post, key::int8 as id from claimed`)})
     select claimed.* from claimed, (select count(*) from locked) as lock_count`.execute(trx);
-  return rows;
+  return rows[0];
 }

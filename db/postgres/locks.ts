@@ -9,8 +9,8 @@ import type { DatabaseTransaction } from './index.js';
  * stores.
  *
  * Shared locks: taken by writes for which an account or post must continue to exist (likes, changes of friendships, new
- * sessions, new and edited posts, edited accounts). Exclusive locks: taken by deletions, and by the delivery of the outbox
- * entries of people and posts, which `npm run verify -- --repair` uses too.
+ * sessions, new and edited posts, edited accounts). Exclusive locks: taken by deletions, and by the removal of their nodes in
+ * the graph.
  *
  * Order: every transaction locks accounts by ascending id, then posts by ascending id, so that these locks cannot deadlock
  * (row locks can: see `retryDeadlocks`). If the graph consists of tables, a trigger on likes takes one more lock last.

@@ -16,10 +16,10 @@ const READ_THREADS =
 /** Checks a Neo4j server. Changes nothing. A start runs every statement, so it sees missing privileges. */
 export async function checkNeo4j(options: Neo4jOptions, processes?: number): Promise<CheckRow[]> {
   const { connectNeo4j } = await import('../../db/graph/neo4j-connection.js');
-  const { read, close } = connectNeo4j({ ...options, poolSize: 1, callTimeoutMs: CALL_TIMEOUT_MS }, silentLog);
+  const { execute, close } = connectNeo4j({ ...options, poolSize: 1, callTimeoutMs: CALL_TIMEOUT_MS }, silentLog);
 
   async function checkServer() {
-    const [server] = await read<{ version: string; edition: string }>(READ_VERSION);
+    const [server] = await execute<{ version: string; edition: string }>(READ_VERSION);
     const { version = '', edition = '' } = server ?? {};
     const [major = 0, minor = 0] = version.split('.').map(Number);
     const isTooOld = major < MIN_VERSION.major || (major === MIN_VERSION.major && minor < MIN_VERSION.minor);
@@ -30,7 +30,7 @@ export async function checkNeo4j(options: Neo4jOptions, processes?: number): Pro
   }
 
   async function checkConnections() {
-    const [setting] = await read<{ threads: number }>(READ_THREADS);
+    const [setting] = await execute<{ threads: number }>(READ_THREADS);
     if (!setting) return warning('this user may not read server.bolt.thread_pool_max_size');
     const needed = (processes ?? 1) * (options.poolSize + EXTRA_CONNECTIONS);
     const description = `up to ${needed} used by ${countOf(processes)}, ${setting.threads} threads for all clients`;

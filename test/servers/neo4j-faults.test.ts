@@ -84,9 +84,9 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
 
   t.test('a statement that arrives after its timeout has no effect', async (t) => {
     const { proxy, proxied } = await openBehindProxy(t);
-    const post = ids.next();
+    const [person, post] = [ids.next(), ids.next()];
     await proxy.setFault('hold-requests');
-    await t.rejects(proxied.ensureNodes({ people: [], posts: [post] }), StoreUnavailableError);
+    await t.rejects(proxied.like([{ person, post }]), StoreUnavailableError);
     let delivered = 0;
     for (const { server, held = [] } of proxy.connections) {
       if (held.length === 0) continue;
