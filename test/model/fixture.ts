@@ -22,8 +22,8 @@ const NEO4J_TIMEOUT_MS = 2000;
  */
 const DATABASE_TIMEOUT_MS = 2 * NEO4J_TIMEOUT_MS;
 /**
- * For how long a graph write without a response may still be committed: `maxCommitDelayMs` in `db/graph/neo4j-connection.ts` plus
- * one timeout. The graph in tables has no delay.
+ * For how long a graph write without a response may still be committed: `maxCommitDelayMs` in `db/graph/neo4j-connection.ts`. The
+ * graph in tables has no delay.
  */
 export const MAX_COMMIT_DELAY_MS = onServices ? 6 * NEO4J_TIMEOUT_MS + 2000 : 0;
 
