@@ -27,11 +27,14 @@ type DeliveryOutcome = 'done' | 'skipped' | 'notCreated' | 'failed';
 
 const MAX_BATCH_SIZE = 50;
 
-/** Whether the row of an entry exists. A missing row never appears later: ids are not used again. */
+/**
+ * Whether the row of an entry exists. A missing row never appears later: ids are not used again. With `exists`, PostgreSQL could
+ * read all rows into a hash table.
+ */
 const ROW_EXISTS = sql<boolean>`case kind
-  when 'person' then exists (select from accounts where accounts.id = key::int8)
-  when 'post' then exists (select from posts where posts.id = key::int8)
-end`;
+  when 'person' then (select accounts.id from accounts where accounts.id = key::int8)
+  when 'post' then (select posts.id from posts where posts.id = key::int8)
+end is not null`;
 
 /**
  * Creates a function that delivers the entry of a person or post to the graph. The function returns false if there was nothing
@@ -95,7 +98,8 @@ async function createNodes(
     ).where(ROW_EXISTS);
     const deleted = await graphTransactions
       .deleteFrom('outbox')
-      .where('id', 'in', claimed.clearSelect().select('id'))
+      // Without the array, PostgreSQL could run the subquery again for each entry of the outbox.
+      .where((eb) => eb('id', '=', eb.fn.any(sql<number[]>`array(${claimed.clearSelect().select('id')})`)))
       .returning('id')
       .execute();
     for (const { id } of deleted) created.add(id);
@@ -137,7 +141,7 @@ async function removeNode({ graphTransactions, graph }: GraphWriteStores, entryI
  * unused count makes PostgreSQL take the lock.
  */
 async function claimAndLock(trx: DatabaseTransaction, id: number): Promise<Entry | undefined> {
-  const claimed = claimDueEntries(trx, [id]).where(ROW_EXISTS, 'is', false);
+  const claimed = claimDueEntries(trx, [id]).where(sql<boolean>`not (${ROW_EXISTS})`);
   const { rows } = await sql<Entry>`
     with claimed as materialized (${claimed}),
     locked as materialized (${exclusiveLocksOf(sql`select kind = 'post' as is_post, key::int8 as id from claimed`)})
