@@ -135,7 +135,7 @@ export interface SocialGraph {
   close(): Promise<void>;
 }
 
-/** What a write to the graph needs. It runs in a PostgreSQL transaction, which holds the locks. */
+/** What a write to the graph needs. Unless it only creates nodes, it runs in a PostgreSQL transaction, which holds the locks. */
 export interface GraphWriteStores {
   graphTransactions: Database;
   graph: SocialGraph;

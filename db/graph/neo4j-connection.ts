@@ -181,9 +181,9 @@ export function connectNeo4j(
       return result;
     });
 
-  // How long after a call was abandoned its BEGIN may still reach the server. The connection can send messages for `timeoutMs`,
-  // until the session is closed, plus `callTimeoutMs`, until the replaced driver is closed. The network is assumed to delay a
-  // message by at most the sum of both.
+  // How long after a call was abandoned its BEGIN, or its only statement, may still reach the server. The connection can send
+  // messages for `timeoutMs`, until the session is closed, plus `callTimeoutMs`, until the replaced driver is closed. The network
+  // is assumed to delay a message by at most the sum of both.
   const messageDelayMs = 2 * (timeoutMs + callTimeoutMs);
   // How long after its BEGIN a transaction may still commit. BEGIN contains the timeout of the transaction, and the server ends
   // the transaction at its first check after that timeout.

@@ -1,9 +1,8 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { GraphWriteStores } from '../graph/index.js';
 import { NOW, secondsFromNow } from '../postgres/clock.js';
-import type { DatabaseTransaction } from '../postgres/index.js';
-import { exclusiveLocksOf } from '../postgres/locks.js';
-import type { OutboxTable } from '../schema.js';
+import { lockExclusive } from '../postgres/locks.js';
+import type { OutboxKind } from '../schema.js';
 import { batched } from '../support/batch.js';
 import { failpoint } from '../support/failpoints.js';
 import { type Observer, observedBatches } from '../support/observer.js';
@@ -16,8 +15,6 @@ import { claimDueEntries } from './entries.js';
  * A node is created without locks. If the row is deleted at the same time, the node may be created after its removal. So the
  * entry is deleted only if the row still exists after the creation. Otherwise the entry removes the node.
  */
-
-type Entry = Pick<Selectable<OutboxTable>, 'id' | 'kind' | 'key' | 'delivered'>;
 
 /**
  * `done`: delivered. `skipped`: already delivered, not due, or being delivered elsewhere. `notCreated`: the node is to be removed
@@ -88,8 +85,7 @@ async function createNodes(
   const creations = entries.filter(({ exists }) => exists);
   const created = new Set<number>();
   if (creations.length > 0) {
-    const idsOf = (kind: Entry['kind']) =>
-      creations.filter((entry) => entry.kind === kind).map(({ key }) => Number(key));
+    const idsOf = (kind: OutboxKind) => creations.filter((entry) => entry.kind === kind).map(({ key }) => Number(key));
     await graph.ensureNodes({ people: idsOf('person'), posts: idsOf('post') });
     failpoint('node written');
     const claimed = claimDueEntries(
@@ -113,18 +109,21 @@ async function createNodes(
 
 /**
  * Removes the node of an entry whose row is missing, with its edges, or only some of them if there are many: then returns
- * `notCreated`. Exclusive locks are held until the commit, so that no like or friendship is written meanwhile.
+ * `notCreated`. An exclusive lock is held until the commit, so that no like or friendship is written meanwhile.
  *
  * After the removal, deletes the entry, or schedules its second delivery after `maxCommitDelayMs`: an abandoned write may still
  * commit after the removal and create the node again.
  */
 async function removeNode({ graphTransactions, graph }: GraphWriteStores, entryId: number): Promise<DeliveryOutcome> {
   return graphTransactions.transaction().execute(async (trx) => {
-    const entry = await claimAndLock(trx, entryId);
+    const claimed = claimDueEntries(trx, [entryId]).where(sql<boolean>`not (${ROW_EXISTS})`);
+    const entry = await claimed.executeTakeFirst();
     if (!entry) return 'skipped';
-    const { id, kind, key, delivered: isSecondDelivery } = entry;
+    const { id, kind, delivered: isSecondDelivery } = entry;
+    const key = Number(entry.key);
+    await lockExclusive(trx, kind === 'person' ? { accounts: [key] } : { posts: [key] });
     const { removePerson, removePost } = graph.within(trx);
-    const isRemoved = await (kind === 'person' ? removePerson(Number(key)) : removePost(Number(key)));
+    const isRemoved = await (kind === 'person' ? removePerson(key) : removePost(key));
     failpoint('node written');
     if (!isRemoved) return 'notCreated';
     if (isSecondDelivery || graph.maxCommitDelayMs === 0) await trx.deleteFrom('outbox').where('id', '=', id).execute();
@@ -134,17 +133,4 @@ async function removeNode({ graphTransactions, graph }: GraphWriteStores, entryI
     }
     return 'done';
   });
-}
-
-/**
- * Claims a due entry whose row is missing, as `claimDueEntries` does, and takes an exclusive lock on its account or post. The
- * unused count makes PostgreSQL take the lock.
- */
-async function claimAndLock(trx: DatabaseTransaction, id: number): Promise<Entry | undefined> {
-  const claimed = claimDueEntries(trx, [id]).where(sql<boolean>`not (${ROW_EXISTS})`);
-  const { rows } = await sql<Entry>`
-    with claimed as materialized (${claimed}),
-    locked as materialized (${exclusiveLocksOf(sql`select kind = 'post' as is_post, key::int8 as id from claimed`)})
-    select claimed.* from claimed, (select count(*) from locked) as lock_count`.execute(trx);
-  return rows[0];
 }

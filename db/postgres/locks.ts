@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import pg from 'pg';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { DatabaseTransaction } from './index.js';
@@ -71,11 +71,6 @@ export const ownPostLocks = (author: number, posts: readonly number[], mode: 'sh
 export async function lockExclusive(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {
   await sql`select pg_advisory_xact_lock(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
 }
-
-/** Builds a subquery that takes exclusive locks on the accounts and posts that `query` selects as `is_post` and `id`. */
-export const exclusiveLocksOf = (query: RawBuilder<unknown>) => sql`
-  select pg_advisory_xact_lock(2 * id + is_post::int)
-  from (select * from (${query}) as locked order by is_post, id) as in_lock_order`;
 
 /**
  * Takes an exclusive lock that is identified by a text. Returns false immediately if another transaction holds it. The key
